@@ -1,0 +1,1 @@
+"""Demo data made by the program: synthetic ladybirds, and scikit-learn's digits."""

@@ -1,0 +1,74 @@
+"""The three kinds of failure: known problems (``A3SError``), cancellation (``Cancelled``), and bugs (anything else)."""
+
+from __future__ import annotations
+
+
+class A3SError(Exception):
+    """A known problem, said to a person.
+
+    Parameters
+    ----------
+    message : str
+        One sentence that names the file, row or field at fault.
+    hint : str
+        One sentence that says what to do about it; may be empty.
+    """
+
+    def __init__(self, message: str, hint: str = "") -> None:
+        super().__init__(message)
+        self.message = message
+        self.hint = hint
+
+    def __str__(self) -> str:
+        return f"{self.message} {self.hint}".strip()
+
+
+class InputError(A3SError):
+    """A file, row or field that the user supplied cannot be used as it is."""
+
+
+class ProjectError(A3SError):
+    """A project folder cannot be created, opened or written."""
+
+
+class ProjectLockedError(ProjectError):
+    """Another process holds the project's writer lock; it can still be opened read-only."""
+
+
+class ProjectVersionError(ProjectError):
+    """The project was written by a version of the program that this one does not understand."""
+
+
+class ReadOnlyError(A3SError):
+    """A change was asked of a project that is open read-only."""
+
+
+class StorageFailedError(A3SError):
+    """Writing to disk failed (full, no rights, unplugged); nothing of the change was kept."""
+
+
+class ContradictionError(A3SError):
+    """An answer contradicts earlier answers; nothing was changed.
+
+    Parameters
+    ----------
+    chain : tuple of (int, int, str)
+        The earlier answers ``(left, right, "same" | "different")`` that together imply the opposite, as a path
+        from one sample of the refused pair to the other.
+    """
+
+    def __init__(self, message: str, chain: tuple[tuple[int, int, str], ...], hint: str = "") -> None:
+        super().__init__(message, hint)
+        self.chain = chain
+
+
+class StaleAnswerError(A3SError):
+    """An answer to a question that is no longer the current one; it is dropped."""
+
+
+class NothingToUndoError(A3SError):
+    """There is no answer left to undo or redo."""
+
+
+class Cancelled(Exception):  # noqa: N818 - not an error: the user asked for it
+    """The user cancelled a task; nothing half-made is left behind."""

@@ -1,0 +1,1 @@
+"""Everything on disk: images, feature files, the project folder, its journal, and exports."""

@@ -1,0 +1,97 @@
+"""Progress and cancellation of long work, passed as one argument from the caller down to the loops."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from a3s_desktop.errors import Cancelled
+
+
+@dataclass(frozen=True, slots=True)
+class Progress:
+    """What a task is doing now.
+
+    Attributes
+    ----------
+    stage : str
+        Name of the stage, in plain words ("Comparing images").
+    index, count : int
+        The stage's position (0-based) and the number of stages; ``count`` is 0 where it is not known.
+    fraction : float
+        Share of the stage that is done, in [0, 1].
+    seconds_left : float or None
+        Estimate for the stage, once there is one.
+    """
+
+    stage: str
+    index: int
+    count: int
+    fraction: float
+    seconds_left: float | None
+
+
+class Task:
+    """Throttled progress out, cancellation in. Safe to cancel from any thread.
+
+    Parameters
+    ----------
+    on_progress : callable, optional
+        Receives a `Progress`, at most once in ``min_interval`` seconds and at each new stage, on the working thread.
+    min_interval : float
+        Seconds between two reports of one stage.
+    """
+
+    def __init__(self, on_progress: Callable[[Progress], None] | None = None, min_interval: float = 0.1) -> None:
+        self._on_progress = on_progress
+        self._min_interval = min_interval
+        self._cancelled = threading.Event()
+        self._stage = ""
+        self._index = -1
+        self._count = 0
+        self._started = 0.0
+        self._reported = 0.0
+
+    def plan(self, count: int) -> None:
+        """Say how many stages will follow, so that reports can carry "2 of 5"."""
+        self._count = count
+        self._index = -1
+
+    def stage(self, name: str) -> None:
+        """Begin a stage. Raises `Cancelled` where the user asked for it."""
+        self.check()
+        self._stage = name
+        self._index += 1
+        self._started = time.monotonic()
+        self._report(0.0)
+
+    def step(self, fraction: float) -> None:
+        """Report the share of the stage that is done. Raises `Cancelled` where the user asked for it."""
+        self.check()
+        if time.monotonic() - self._reported >= self._min_interval:
+            self._report(min(max(fraction, 0.0), 1.0))
+
+    def check(self) -> None:
+        """Raise `Cancelled` where the user asked for it."""
+        if self._cancelled.is_set():
+            raise Cancelled
+
+    def cancel(self) -> None:
+        """Ask the work to stop at its next check."""
+        self._cancelled.set()
+
+    @property
+    def cancelled(self) -> bool:
+        """Whether `cancel` was called."""
+        return self._cancelled.is_set()
+
+    def _report(self, fraction: float) -> None:
+        now = time.monotonic()
+        self._reported = now
+        if self._on_progress is None:
+            return
+        elapsed = now - self._started
+        left = elapsed * (1.0 - fraction) / fraction if fraction >= 0.05 and elapsed > 0.5 else None
+        self._on_progress(Progress(self._stage, max(self._index, 0), self._count, fraction, left))
