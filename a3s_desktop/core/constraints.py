@@ -1,0 +1,221 @@
+"""The constraint store: must-links and cannot-links, closed under transitivity, with free snapshots.
+
+Source: fast transitive inference (Algorithm 3). same + same => same; same + different => different.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Iterator
+
+from a3s_desktop.core.types import Answer
+from a3s_desktop.core.undo import UndoLog
+from a3s_desktop.errors import ContradictionError
+
+Constraint = tuple[int, int, Answer]
+
+
+class ConstraintStore:
+    """Union-find by size without path compression, cannot-link sets between roots, and an undo log.
+
+    Only samples that took part in an answer occupy memory: O(answers), whatever N is. `find` is O(log answers).
+    Every link of the closure can be explained by the answers it follows from (`chain`).
+
+    Parameters
+    ----------
+    log : UndoLog
+        Shared with whatever must be restored together with the store.
+    """
+
+    def __init__(self, log: UndoLog) -> None:
+        self._log = log
+        self._parent: dict[int, int] = {}
+        self._component: dict[int, list[int]] = {}  # root -> members, the root's own subtree first
+        self._cannot: dict[int, dict[int, tuple[int, int]]] = {}  # root -> root -> the answered pair behind it
+        self._links: dict[int, list[int]] = {}  # must-link answers as a graph, to explain a closure
+        self._constraints: list[Constraint] = []
+        self._skipped: dict[tuple[int, int], None] = {}
+
+    # --- reading
+
+    def find(self, i: int) -> int:
+        """The root that stands for the must-link component of sample ``i``."""
+        parent = self._parent
+        while (up := parent.get(i, i)) != i:
+            i = up
+        return i
+
+    def relation(self, i: int, j: int) -> Answer | None:
+        """What is known of a pair: SAME or DIFFERENT where it was answered or is implied, else None."""
+        a, b = self.find(i), self.find(j)
+        if a == b:
+            return Answer.SAME
+        return Answer.DIFFERENT if b in self._cannot.get(a, ()) else None
+
+    def component(self, i: int) -> tuple[int, ...]:
+        """All samples must-linked with ``i``, itself included, ascending."""
+        return tuple(sorted(self._component.get(self.find(i), (i,))))
+
+    def is_touched(self, i: int) -> bool:
+        """Whether sample ``i`` took part in any must-link or cannot-link answer."""
+        return i in self._parent
+
+    def is_confirmed(self, i: int) -> bool:
+        """Whether sample ``i`` is must-linked with another sample."""
+        return len(self._component.get(self.find(i), ())) > 1
+
+    def separated_from(self, i: int) -> list[int]:
+        """Roots of the components known to differ from that of ``i``, ascending."""
+        return sorted(self._cannot.get(self.find(i), ()))
+
+    def is_skipped(self, i: int, j: int) -> bool:
+        """Whether the pair was skipped."""
+        return _key(i, j) in self._skipped
+
+    @property
+    def n_constraints(self) -> int:
+        """Number of must-link and cannot-link answers in force."""
+        return len(self._constraints)
+
+    @property
+    def n_skipped(self) -> int:
+        """Number of skipped pairs in force."""
+        return len(self._skipped)
+
+    def constraints(self) -> Iterator[Constraint]:
+        """The answers in force as (left, right, SAME | DIFFERENT), in the order they were added."""
+        return iter(self._constraints)
+
+    def skipped(self) -> Iterator[tuple[int, int]]:
+        """The skipped pairs in the order they were added, smaller index first."""
+        return iter(self._skipped)
+
+    def chain(self, i: int, j: int) -> tuple[Constraint, ...]:
+        """The answers from which the relation of a pair follows, as a path from ``i`` to ``j``.
+
+        All links are SAME but at most one; empty where nothing is known of the pair.
+        """
+        a, b = self.find(i), self.find(j)
+        if a == b:
+            return self._path(i, j)
+        evidence = self._cannot.get(a, {}).get(b)
+        if evidence is None:
+            return ()
+        u, v = evidence if self.find(evidence[0]) == a else (evidence[1], evidence[0])
+        return (*self._path(i, u), (u, v, Answer.DIFFERENT), *self._path(v, j))
+
+    # --- changing
+
+    def add(self, i: int, j: int, answer: Answer) -> None:
+        """Take an answer and everything that follows from it.
+
+        Parameters
+        ----------
+        i, j : int
+            Samples, different from each other.
+        answer : Answer
+            SAME or DIFFERENT.
+
+        Raises
+        ------
+        ContradictionError
+            Earlier answers imply the opposite; nothing was changed, and the error carries the chain.
+        ValueError
+            ``i == j``, or an answer that is no constraint.
+        """
+        if i == j or answer not in (Answer.SAME, Answer.DIFFERENT):
+            raise ValueError(f"no constraint: {i}, {j}, {answer}")
+        known = self.relation(i, j)
+        if known is not None and known != answer:
+            chain = self.chain(i, j)
+            raise ContradictionError(
+                f"This answer contradicts {len(chain)} earlier answer{'s' if len(chain) > 1 else ''}.",
+                tuple((left, right, str(said)) for left, right, said in chain),
+                "Undo or change one of them first.",
+            )
+        for sample in (i, j):
+            if sample not in self._parent:
+                self._parent[sample] = sample
+                self._component[sample] = [sample]
+                self._log.push(self._forget, sample)
+        if answer is Answer.SAME:
+            self._links.setdefault(i, []).append(j)
+            self._links.setdefault(j, []).append(i)
+            self._log.push(self._unlink, i, j)
+            if known is None:
+                self._union(self.find(i), self.find(j))
+        elif known is None:
+            self._separate(self.find(i), self.find(j), (i, j))
+        self._constraints.append((i, j, answer))
+        self._log.push(self._drop_constraint)
+
+    def skip(self, i: int, j: int) -> None:
+        """Remember that the annotator could not tell; no constraint."""
+        key = _key(i, j)
+        if key not in self._skipped:
+            self._skipped[key] = None
+            self._log.push(self._skipped.pop, key)
+
+    # --- inner workings
+
+    def _union(self, a: int, b: int) -> None:
+        if (-len(self._component[a]), a) > (-len(self._component[b]), b):
+            a, b = b, a  # the larger component's root stays; ties: the smaller index
+        self._parent[b] = a
+        kept = len(self._component[a])
+        self._component[a].extend(self._component[b])
+        self._log.push(self._ununion, a, b, kept)
+        for other in sorted(self._cannot.get(b, ())):
+            evidence = self._cannot[b][other]
+            del self._cannot[other][b]
+            self._log.push(self._put_cannot, other, b, evidence)
+            if other not in self._cannot.get(a, ()):
+                self._separate(a, other, evidence)
+
+    def _separate(self, a: int, b: int, evidence: tuple[int, int]) -> None:
+        self._cannot.setdefault(a, {})[b] = evidence
+        self._cannot.setdefault(b, {})[a] = evidence
+        self._log.push(self._unseparate, a, b)
+
+    def _unseparate(self, a: int, b: int) -> None:
+        del self._cannot[a][b]
+        del self._cannot[b][a]
+
+    def _put_cannot(self, a: int, b: int, evidence: tuple[int, int]) -> None:
+        self._cannot[a][b] = evidence
+
+    def _ununion(self, a: int, b: int, kept: int) -> None:
+        self._parent[b] = b
+        del self._component[a][kept:]
+
+    def _unlink(self, i: int, j: int) -> None:
+        self._links[i].pop()
+        self._links[j].pop()
+
+    def _forget(self, sample: int) -> None:
+        del self._parent[sample]
+        del self._component[sample]
+
+    def _drop_constraint(self) -> None:
+        self._constraints.pop()
+
+    def _path(self, i: int, j: int) -> tuple[Constraint, ...]:
+        if i == j:
+            return ()
+        came_from = {i: i}
+        queue = deque([i])
+        while queue and j not in came_from:
+            here = queue.popleft()
+            for there in self._links.get(here, ()):
+                if there not in came_from:
+                    came_from[there] = here
+                    queue.append(there)
+        path: list[Constraint] = []
+        while j != i:
+            path.append((came_from[j], j, Answer.SAME))
+            j = came_from[j]
+        return tuple(reversed(path))
+
+
+def _key(i: int, j: int) -> tuple[int, int]:
+    return (i, j) if i < j else (j, i)

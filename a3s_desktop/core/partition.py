@@ -1,0 +1,169 @@
+"""The partition: which cluster each sample is in now. Every change is logged, and ids are stable."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from a3s_desktop.core.types import IntArray
+from a3s_desktop.core.undo import UndoLog
+
+
+class Partition:
+    """Cluster ids of N samples, with the members of each cluster at hand.
+
+    A merge keeps the larger cluster's id (ties: the smaller id), a split keeps the id for its largest part, and new
+    ids are never reused, so that colours and names can hang on them. The initial members are one sorted index
+    array; only clusters that changed since have an array of their own, so a million singletons cost nothing.
+
+    Parameters
+    ----------
+    labels : int array, shape (N,)
+        Cluster ids >= 0.
+    log : UndoLog
+    next_id : int, optional
+        First id for new clusters; default: one past the largest.
+    """
+
+    def __init__(self, labels: IntArray, log: UndoLog, next_id: int | None = None) -> None:
+        self._log = log
+        self._adopt(np.array(labels, np.int32))
+        self._next_id = int(self._labels.max(initial=-1)) + 1 if next_id is None else next_id
+
+    # --- reading
+
+    @property
+    def labels(self) -> IntArray:
+        """Cluster id of every sample, int32 (N,), a read-only view of the live array."""
+        view = self._labels.view()
+        view.flags.writeable = False
+        return view
+
+    @property
+    def next_id(self) -> int:
+        """The id that the next new cluster gets."""
+        return self._next_id
+
+    @property
+    def n_clusters(self) -> int:
+        """Number of clusters with at least two members."""
+        return self._n_clusters
+
+    @property
+    def n_singletons(self) -> int:
+        """Number of clusters with one member."""
+        return self._n_singletons
+
+    def cluster_of(self, i: int) -> int:
+        """Cluster id of sample ``i``."""
+        return int(self._labels[i])
+
+    def size(self, cluster: int) -> int:
+        """Number of members; 0 for an id that no sample has."""
+        return len(self.members(cluster))
+
+    def members(self, cluster: int) -> IntArray:
+        """Members of a cluster, int32, ascending; empty for an id that no sample has. Not to be written to."""
+        changed = self._changed.get(cluster)
+        if changed is not None:
+            return changed
+        if 0 <= cluster < len(self._starts) - 1:
+            return self._order[self._starts[cluster] : self._starts[cluster + 1]]
+        return self._order[:0]
+
+    def cluster_ids(self) -> IntArray:
+        """Ids of all clusters that have members, int32, ascending."""
+        return np.unique(self._labels)
+
+    # --- changing
+
+    def merge(self, a: int, b: int) -> int:
+        """Unite two clusters; returns the id that stays."""
+        if a == b:
+            raise ValueError("a cluster cannot be merged with itself")
+        first, second = self.members(a), self.members(b)
+        if not len(first) or not len(second):
+            raise ValueError(f"no such cluster: {a if not len(first) else b}")
+        if (-len(first), a) > (-len(second), b):
+            a, b, first, second = b, a, second, first
+        self._set({a: np.sort(np.concatenate((first, second))), b: first[:0]})
+        return a
+
+    def split(self, cluster: int, parts: Sequence[IntArray]) -> list[int]:
+        """Divide a cluster into disjoint non-empty parts that cover it; returns their ids in the order given.
+
+        The largest part (ties: the first) keeps the id.
+        """
+        sizes = [len(part) for part in parts]
+        if not sizes or min(sizes) == 0 or sum(sizes) != self.size(cluster):
+            raise ValueError("the parts of a split must be non-empty and cover the cluster")
+        largest = sizes.index(max(sizes))
+        ids = []
+        for k in range(len(parts)):
+            ids.append(cluster if k == largest else self._new_id())
+        self._set({new: np.sort(part).astype(np.int32) for new, part in zip(ids, parts, strict=True)})
+        return ids
+
+    def relabel(self, labels: IntArray) -> None:
+        """Replace the whole partition (for strategies that cluster anew).
+
+        New clusters take over the old ids that they share most samples with, largest overlap first, so that colours
+        stay as stable as a new clustering allows.
+        """
+        old = self._labels
+        _, inverse = np.unique(labels, return_inverse=True)
+        pairs, counts = np.unique(np.stack((inverse, old)), axis=1, return_counts=True)
+        names: dict[int, int] = {}
+        taken: set[int] = set()
+        for at in np.lexsort((pairs[1], pairs[0], -counts)):
+            new, previous = int(pairs[0, at]), int(pairs[1, at])
+            if new not in names and previous not in taken:
+                names[new] = previous
+                taken.add(previous)
+        for new in range(int(inverse.max(initial=-1)) + 1):
+            if new not in names:
+                names[new] = self._new_id()
+        table = np.array([names[k] for k in range(len(names))], np.int32)
+        self._log.push(self._adopt, old)
+        self._adopt(table[inverse])
+
+    # --- inner workings
+
+    def _new_id(self) -> int:
+        new = self._next_id
+        self._log.push(setattr, self, "_next_id", new)
+        self._next_id = new + 1
+        return new
+
+    def _adopt(self, labels: IntArray) -> None:
+        self._labels = labels
+        self._order = np.argsort(labels, kind="stable").astype(np.int32)
+        counts = np.bincount(labels) if len(labels) else np.zeros(0, np.int64)
+        self._starts = np.concatenate(([0], np.cumsum(counts)))
+        self._changed: dict[int, IntArray] = {}
+        self._n_clusters = int(np.count_nonzero(counts > 1))
+        self._n_singletons = int(np.count_nonzero(counts == 1))
+
+    def _set(self, members: dict[int, IntArray]) -> None:
+        before = {cluster: self._changed.get(cluster) for cluster in members}
+        old_members = {cluster: self.members(cluster) for cluster in members}
+        old_counts = (self._n_clusters, self._n_singletons)
+        for cluster, new in members.items():
+            for sizes, sign in ((len(old_members[cluster]), -1), (len(new), 1)):
+                self._n_clusters += sign * (sizes > 1)
+                self._n_singletons += sign * (sizes == 1)
+            self._changed[cluster] = new
+            self._labels[new] = cluster
+        self._log.push(self._unset, before, old_members, old_counts)
+
+    def _unset(
+        self, before: dict[int, IntArray | None], old_members: dict[int, IntArray], old_counts: tuple[int, int]
+    ) -> None:
+        for cluster, changed in before.items():
+            if changed is None:
+                del self._changed[cluster]
+            else:
+                self._changed[cluster] = changed
+            self._labels[old_members[cluster]] = cluster
+        self._n_clusters, self._n_singletons = old_counts

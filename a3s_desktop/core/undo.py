@@ -1,0 +1,78 @@
+"""One undo log under everything that an answer may change, so that a snapshot is a number and restoring it is cheap."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any, Generic, TypeVar
+
+K = TypeVar("K")
+V = TypeVar("V")
+
+_MISSING: Any = object()
+
+
+class UndoLog:
+    """A stack of inverse operations shared by the constraint store, the partition and the strategy's tables."""
+
+    def __init__(self) -> None:
+        self._entries: list[tuple[Callable[..., None], tuple[Any, ...]]] = []
+
+    def mark(self) -> int:
+        """A token for the present state: the log's length."""
+        return len(self._entries)
+
+    def push(self, undo: Callable[..., None], *args: Any) -> None:
+        """Say how the change that was just made is taken back; ``undo`` must not log anything itself."""
+        self._entries.append((undo, args))
+
+    def rewind(self, mark: int) -> None:
+        """Take back every change since ``mark``, newest first."""
+        if mark > len(self._entries):
+            raise ValueError("this mark lies in the future of the log")
+        while len(self._entries) > mark:
+            undo, args = self._entries.pop()
+            undo(*args)
+
+
+class LoggedDict(Generic[K, V]):
+    """A dictionary whose changes are logged. Values must be treated as immutable.
+
+    There is no iteration in insertion order on purpose: undoing changes that order, and the engine's walks must not
+    depend on it. `sorted_items` is the one way to walk.
+    """
+
+    def __init__(self, log: UndoLog, values: Mapping[K, V] | None = None) -> None:
+        self._log = log
+        self._values: dict[K, V] = dict(values or {})
+
+    def __getitem__(self, key: K) -> V:
+        return self._values[key]
+
+    def __contains__(self, key: object) -> bool:
+        return key in self._values
+
+    def __len__(self) -> int:
+        return len(self._values)
+
+    def get(self, key: K, default: V) -> V:
+        """The value of ``key``, or ``default``."""
+        return self._values.get(key, default)
+
+    def __setitem__(self, key: K, value: V) -> None:
+        self._log.push(self._put_back, key, self._values.get(key, _MISSING))
+        self._values[key] = value
+
+    def discard(self, key: K) -> None:
+        """Remove ``key`` where it is present."""
+        if key in self._values:
+            self._log.push(self._put_back, key, self._values.pop(key))
+
+    def sorted_items(self) -> Iterator[tuple[K, V]]:
+        """All items in ascending order of their keys."""
+        return iter(sorted(self._values.items(), key=lambda item: item[0]))  # type: ignore[arg-type, return-value]
+
+    def _put_back(self, key: K, old: V) -> None:
+        if old is _MISSING:
+            del self._values[key]
+        else:
+            self._values[key] = old
