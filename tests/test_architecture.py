@@ -1,0 +1,92 @@
+"""The layers of the package, checked: who may import whom, and what stays out of headless runs."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import tomllib
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+ROOT = Path(__file__).resolve().parent.parent
+PACKAGE = ROOT / "a3s_desktop"
+# Slow to import (2-3 s) and useless before there is work: loaded inside the functions that need them.
+LAZY = ("scipy", "sklearn")
+QT = ("PySide6", "shiboken6", "pyqtgraph")
+
+
+def _contracts() -> list[dict[str, Any]]:
+    with (ROOT / "pyproject.toml").open("rb") as file:
+        return list(tomllib.load(file)["tool"]["importlinter"]["contracts"])
+
+
+def _modules() -> set[str]:
+    """Names of the direct children of the package."""
+    files = {path.stem for path in PACKAGE.glob("*.py")} - {"__init__"}
+    return files | {path.parent.name for path in PACKAGE.glob("*/__init__.py")}
+
+
+def _layered() -> set[str]:
+    (layers,) = (contract["layers"] for contract in _contracts() if contract["id"] == "layers")
+    return {name.strip(" ()") for line in layers for name in line.split("|")}
+
+
+def _headless_modules() -> list[str]:
+    found = []
+    for path in sorted(PACKAGE.rglob("*.py")):
+        parts = path.relative_to(ROOT).with_suffix("").parts
+        if "ui" not in parts and parts[-1] != "__main__":
+            found.append(".".join(parts[:-1] if parts[-1] == "__init__" else parts))
+    return found
+
+
+def test_import_contracts_hold() -> None:
+    run = subprocess.run(
+        [
+            sys.executable,
+            "-c",
+            "from importlinter.cli import lint_imports_command; lint_imports_command()",
+            "--no-cache",
+        ],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert run.returncode == 0, run.stdout + run.stderr
+
+
+def test_every_module_has_its_place_in_the_layers() -> None:
+    assert _modules() - _layered() == set()
+
+
+def test_every_headless_module_is_kept_from_qt() -> None:
+    (sources,) = (contract["source_modules"] for contract in _contracts() if contract["id"] == "qt")
+    guarded = {name.removeprefix("a3s_desktop.") for name in sources}
+    # The command line and the entry point reach the window, inside the commands that show one.
+    assert _modules() - guarded == _modules() & {"ui", "cli", "__main__"}
+
+
+def test_headless_modules_import_without_qt_and_without_slow_libraries() -> None:
+    program = f"""
+import importlib, sys
+class Refuse:
+    def find_spec(self, name, path=None, target=None):
+        if name.partition(".")[0] in {QT!r}:
+            raise ImportError("no window here: " + name)
+sys.meta_path.insert(0, Refuse())
+for name in {_headless_modules()!r}:
+    importlib.import_module(name)
+    slow = [library for library in {LAZY!r} if library in sys.modules]
+    assert not slow, f"{{name}} imports {{slow}} at its top"
+"""
+    run = subprocess.run([sys.executable, "-c", program], cwd=ROOT, capture_output=True, text=True, check=False)
+    assert run.returncode == 0, run.stderr
+
+
+@pytest.mark.parametrize("path", sorted(PACKAGE.rglob("*.py")), ids=lambda path: path.relative_to(ROOT).as_posix())
+def test_modules_stay_readable(path: Path) -> None:
+    """About 400 lines a module is the alarm bell; the bell rings at 450."""
+    assert len(path.read_text(encoding="utf-8").splitlines()) <= 450
