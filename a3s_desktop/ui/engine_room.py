@@ -1,0 +1,154 @@
+"""What runs on the engine thread: the open session and its workspace. No Qt, no locks: one thread calls it."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from a3s_desktop.core.types import Answer, FloatArray
+from a3s_desktop.errors import StaleAnswerError
+from a3s_desktop.session.state import Change, HistoryEntry, SessionState
+from a3s_desktop.task import Task
+
+if TYPE_CHECKING:
+    from a3s_desktop.session.session import Session
+    from a3s_desktop.storage.workspace import Items
+
+
+@dataclass(frozen=True, slots=True)
+class Opened:
+    """An open project as views may know it.
+
+    Attributes
+    ----------
+    id : int
+        Tells this opening from every other one of the process.
+    folder : Path
+    name : str
+    items : Items
+        The images, by item index.
+    state, change : SessionState, Change
+        What is published first.
+    recovered : str
+        What was lost and restored where the journal was damaged; empty otherwise.
+    warnings : tuple of str
+    first_layout, better_layout : callable or None
+        Work for the background thread, ``work(task=task) -> (id, float32 (N, 2))``: a picture at once, and the one
+        to keep.
+    """
+
+    id: int
+    folder: Path
+    name: str
+    items: Items
+    state: SessionState
+    change: Change
+    recovered: str
+    warnings: tuple[str, ...]
+    first_layout: Callable[..., tuple[int, FloatArray]] | None
+    better_layout: Callable[..., tuple[int, FloatArray]] | None
+
+
+class EngineRoom:
+    """Every method runs on the engine thread and names the project it is meant for."""
+
+    def __init__(self) -> None:
+        self._session: Session | None = None
+        self._id = 0
+        self._ids = itertools.count(1)
+
+    def open(self, folder: Path, read_only: bool, task: Task) -> Opened:
+        """Open a project instead of the current one. Raises `ProjectError` and its kin."""
+        from a3s_desktop.session.opening import open_session
+
+        self.close()
+        session, report = open_session(folder, read_only=read_only, task=task)
+        self._session = session
+        self._id = next(self._ids)
+        layout = MapLayout(self._id, session.workspace)
+        return Opened(
+            id=self._id,
+            folder=folder,
+            name=session.workspace.name,
+            items=session.workspace.items,
+            state=session.state,
+            change=session.last_change,
+            recovered=report.recovered,
+            warnings=tuple(report.warnings),
+            first_layout=layout.first,
+            better_layout=None if layout.known else layout.better,
+        )
+
+    def close(self) -> None:
+        """Close the project, if one is open."""
+        session, self._session, self._id = self._session, None, 0
+        if session is not None:
+            session.close()
+
+    def answer(self, project: int, question_id: int, answer: Answer) -> tuple[int, SessionState, Change]:
+        """Record an answer; on return it is on disk."""
+        return (project, *self._of(project).answer(question_id, answer))
+
+    def undo(self, project: int) -> tuple[int, SessionState, Change]:
+        """Take the last answer in force back."""
+        return (project, *self._of(project).undo())
+
+    def redo(self, project: int) -> tuple[int, SessionState, Change]:
+        """Put the answer that was undone last in force again."""
+        return (project, *self._of(project).redo())
+
+    def look_ahead(self, project: int) -> tuple[int, int, tuple[int, ...]]:
+        """Project, current question's id, items that the next questions would show."""
+        session = self._of(project)
+        question = session.state.question
+        return project, (question.id if question else -1), tuple(session.look_ahead())
+
+    def history(self, project: int, limit: int) -> tuple[int, tuple[HistoryEntry, ...]]:
+        """The newest answers in force."""
+        return project, tuple(self._of(project).history(limit))
+
+    def export(self, project: int, kind: str, out: Path, overwrite: bool) -> Path:
+        """Write the clusters to a file."""
+        return self._of(project).export(kind, out, overwrite)
+
+    def _of(self, project: int) -> Session:
+        if self._session is None or project != self._id:
+            raise StaleAnswerError("The project was closed meanwhile.")
+        return self._session
+
+
+class MapLayout:
+    """Positions of the map; runs on the background thread, reads memory-mapped files only.
+
+    Parameters
+    ----------
+    project : int
+    workspace : Workspace
+    """
+
+    def __init__(self, project: int, workspace: Any) -> None:
+        self._project = project
+        self._workspace = workspace
+        self.known = workspace.load_layout() is not None
+
+    def first(self, task: Task) -> tuple[int, FloatArray]:
+        """The stored layout, or the principal components of the first view."""
+        from a3s_desktop.core.layout import pca_layout
+
+        task.check()
+        stored = self._workspace.load_layout()
+        return self._project, stored if stored is not None else pca_layout(self._workspace.views()[0])
+
+    def better(self, task: Task) -> tuple[int, FloatArray]:
+        """The layout of the neighbour graph, kept with the project."""
+        from a3s_desktop.core.layout import graph_layout, pca_layout
+
+        start = pca_layout(self._workspace.views()[0])
+        initial = self._workspace.load_initial()
+        layout = graph_layout(initial.graph, start, self._workspace.initial_options.seed, task)
+        if not self._workspace.read_only:
+            self._workspace.save_layout(layout)
+        return self._project, layout
