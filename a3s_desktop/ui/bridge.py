@@ -26,6 +26,7 @@ class BridgePhase(enum.StrEnum):
     """What the window may do now."""
 
     CLOSED = "closed"  # no project
+    OPENING = "opening"  # a project is being opened
     ASKING = "asking"  # a pair waits for its answer
     STORING = "storing"  # an operation is on its way to the disk; further ones are ignored
     FINISHED = "finished"  # nothing left to ask; undo, redo and export remain
@@ -134,7 +135,7 @@ class Bridge(QObject):
     def open(self, folder: Path, read_only: bool = False) -> None:
         """Open a project instead of the current one. Ends in ``opened`` or ``openFailed``; `cancel_open` stops it."""
         self.close_project()
-        self._set_phase(BridgePhase.STORING)
+        self._set_phase(BridgePhase.OPENING)
         job = self._jobs.submit(
             Worker.ENGINE, self._room.open, Path(folder), read_only,
             done=self._on_opened, failed=self._on_open_failed, reported=self._on_progress, with_task=True,

@@ -1,0 +1,123 @@
+"""Measures how long the GUI thread was not there for the user: gaps between beats, by wall clock and by its own CPU."""
+
+from __future__ import annotations
+
+import sys
+import threading
+import time
+import traceback
+from dataclasses import dataclass
+
+import numpy as np
+from PySide6.QtCore import QObject, Qt, QTimer, Slot
+
+
+@dataclass(frozen=True, slots=True)
+class Stall:
+    """A beat that was late while the watchdog looked: how late, and what the GUI thread was doing."""
+
+    seconds: float
+    stack: str
+
+
+@dataclass(frozen=True, slots=True)
+class Beats:
+    """Result of a measurement; all in milliseconds.
+
+    ``cpu`` gaps are time that the GUI thread itself computed between two beats: a property of the program.
+    ``wall`` gaps also hold what other programs took: a property of the machine, to be read loosely.
+    """
+
+    count: int
+    wall_max: float
+    wall_p99: float
+    cpu_max: float
+    cpu_p99: float
+    stalls: tuple[Stall, ...]
+
+    def __str__(self) -> str:
+        worst = max(self.stalls, key=lambda stall: stall.seconds, default=None)
+        text = (
+            f"{self.count} beats; wall max {self.wall_max:.0f} ms, p99 {self.wall_p99:.0f} ms; "
+            f"own CPU max {self.cpu_max:.0f} ms, p99 {self.cpu_p99:.0f} ms"
+        )
+        return f"{text}\nlongest seen stall {worst.seconds * 1000:.0f} ms in\n{worst.stack}" if worst else text
+
+
+class Heartbeat(QObject):
+    """A precise 5 ms timer on the GUI thread and a watchdog that names the function which holds it.
+
+    Used as a context manager on the GUI thread, with a running event loop inside.
+
+    Parameters
+    ----------
+    interval : int
+        Milliseconds between beats.
+    patience : float
+        Seconds without a beat after which the watchdog takes the GUI thread's stack.
+    """
+
+    def __init__(self, interval: int = 5, patience: float = 0.05, parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self._timer = QTimer(self)
+        self._timer.setTimerType(Qt.TimerType.PreciseTimer)
+        self._timer.setInterval(interval)
+        self._timer.timeout.connect(self._beat)
+        self._patience = patience
+        self._wall: list[float] = []
+        self._cpu: list[float] = []
+        self._last = 0.0
+        self._last_cpu = 0.0
+        self._stop = threading.Event()
+        self._stalls: list[Stall] = []
+        self._watched = threading.get_ident()
+        self._watchdog: threading.Thread | None = None
+
+    def __enter__(self) -> Heartbeat:
+        self._last, self._last_cpu = time.perf_counter(), time.thread_time()
+        self._timer.start()
+        self._watchdog = threading.Thread(target=self._watch, name="a3s-watchdog", daemon=True)
+        self._watchdog.start()
+        return self
+
+    def __exit__(self, *_exception: object) -> None:
+        self._beat()
+        self._timer.stop()
+        self._stop.set()
+        if self._watchdog is not None:
+            self._watchdog.join()
+
+    def result(self) -> Beats:
+        """What was measured so far."""
+        wall = np.asarray(self._wall or [0.0]) * 1000.0
+        cpu = np.asarray(self._cpu or [0.0]) * 1000.0
+        return Beats(
+            count=len(self._wall),
+            wall_max=float(wall.max()),
+            wall_p99=float(np.percentile(wall, 99)),
+            cpu_max=float(cpu.max()),
+            cpu_p99=float(np.percentile(cpu, 99)),
+            stalls=tuple(self._stalls),
+        )
+
+    @Slot()
+    def _beat(self) -> None:
+        now, cpu = time.perf_counter(), time.thread_time()
+        self._wall.append(now - self._last)
+        self._cpu.append(cpu - self._last_cpu)
+        self._last, self._last_cpu = now, cpu
+
+    def _watch(self) -> None:
+        seen = 0.0
+        while not self._stop.wait(self._patience / 4):
+            last = self._last
+            late = time.perf_counter() - last
+            if late <= self._patience:
+                continue
+            if last == seen:  # the same stall, still going on
+                self._stalls[-1] = Stall(late, self._stalls[-1].stack)
+                continue
+            frame = sys._current_frames().get(self._watched)  # noqa: SLF001 - the documented way to look at a thread
+            if frame is not None:
+                seen = last
+                self._stalls.append(Stall(late, "".join(traceback.format_stack(frame, limit=8))))

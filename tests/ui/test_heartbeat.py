@@ -1,0 +1,35 @@
+"""The measuring instrument itself: it must see a stall, name it, and see nothing where nothing is."""
+
+from __future__ import annotations
+
+import time
+
+from PySide6.QtCore import QObject, QTimer, Slot
+
+from a3s_desktop.ui.heartbeat import Heartbeat
+
+
+class Sleeper(QObject):
+    @Slot()
+    def hold_the_window(self) -> None:
+        time.sleep(0.2)
+
+
+def test_a_stall_is_measured_and_named(qtbot):
+    sleeper = Sleeper()
+    with Heartbeat() as heart:
+        QTimer.singleShot(20, sleeper.hold_the_window)
+        qtbot.wait(400)
+    beats = heart.result()
+    assert beats.wall_max >= 190
+    assert beats.cpu_max < 100  # it slept, it did not compute
+    assert any("hold_the_window" in stall.stack for stall in beats.stalls)
+    assert "hold_the_window" in str(beats)
+
+
+def test_an_idle_window_beats_regularly(qtbot):
+    with Heartbeat() as heart:
+        qtbot.wait(300)
+    beats = heart.result()
+    assert beats.count > 10
+    assert beats.cpu_max < 50
