@@ -1,0 +1,142 @@
+"""What a user can do, as data: one row per action with its name, default keys, scope and whether it may auto-repeat.
+
+Menus, buttons, the legend on the pair page and the shortcut settings all read this table; nothing else binds a key.
+"""
+
+from __future__ import annotations
+
+import enum
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+
+class Scope(enum.Enum):
+    """Where an action's keys are live."""
+
+    WINDOW = "window"  # anywhere in the main window
+    PAIR = "pair"  # while the pair page is shown
+
+
+@dataclass(frozen=True, slots=True)
+class ActionSpec:
+    """One action.
+
+    Attributes
+    ----------
+    id : str
+        Stable name ("answer.same"), used in settings and tests.
+    text : str
+        Menu text, without mnemonic.
+    keys : tuple of str
+        Default key sequences in Qt's portable text; the first is the one shown to the user.
+    scope : Scope
+    icon : str
+        Name of an SVG in ``resources/icons`` without extension; empty for none.
+    tip : str
+        One sentence for tool tip and status line.
+    repeat : bool
+        Whether a held key repeats the action. Never for anything that changes data.
+    positions : bool
+        Whether letters are also bound by their place on the keyboard, for layouts without Latin letters.
+    checkable : bool
+    legend : str
+        Short wording for the legend on the pair page; empty: not listed there.
+    """
+
+    id: str
+    text: str
+    keys: tuple[str, ...]
+    scope: Scope
+    icon: str = ""
+    tip: str = ""
+    repeat: bool = False
+    positions: bool = True
+    checkable: bool = False
+    legend: str = ""
+
+
+ACTIONS: tuple[ActionSpec, ...] = (
+    # the pair
+    ActionSpec("answer.same", "Same", ("F", "Left"), Scope.PAIR, "same",
+               "Both images show the same individual.", legend="same"),
+    ActionSpec("answer.different", "Different", ("J", "Right"), Scope.PAIR, "different",
+               "The images show different individuals.", legend="different"),
+    ActionSpec("answer.skip", "Skip", ("Space",), Scope.PAIR, "skip",
+               "Not sure: no conclusion is drawn, and this pair is not asked again.", legend="skip"),
+    ActionSpec("edit.undo", "Undo", ("Ctrl+Z", "U", "Alt+Backspace"), Scope.WINDOW, "undo",
+               "Take back the last answer and everything it caused.", legend="undo"),
+    ActionSpec("edit.redo", "Redo", ("Ctrl+Shift+Z", "Ctrl+Y"), Scope.WINDOW, "redo",
+               "Give the answer again that was taken back.", legend="redo"),
+    # looking
+    ActionSpec("view.fit", "Fit images", ("0", "Ctrl+0"), Scope.PAIR, "fit",
+               "Show both images whole.", legend="fit"),
+    ActionSpec("view.actual", "Actual size", ("1", "Ctrl+1"), Scope.PAIR, "actual",
+               "Show one image pixel on one screen pixel.", legend="1:1"),
+    ActionSpec("view.zoom_in", "Zoom in", ("+", "=", "Ctrl++"), Scope.PAIR, "zoom-in",
+               "Enlarge both images.", repeat=True, positions=False, legend="zoom in"),
+    ActionSpec("view.zoom_out", "Zoom out", ("-", "Ctrl+-"), Scope.PAIR, "zoom-out",
+               "Make both images smaller.", repeat=True, positions=False, legend="zoom out"),
+    ActionSpec("view.link", "Link zoom", ("L",), Scope.PAIR, "link",
+               "Zoom and move both images together.", checkable=True, legend="link zoom"),
+    ActionSpec("view.legend", "Show keys", ("?",), Scope.PAIR, "keyboard",
+               "Show or hide the list of keys.", positions=False, checkable=True, legend="hide keys"),
+    # panels and pages
+    ActionSpec("panel.map", "Map", ("Ctrl+M",), Scope.WINDOW, "map", "Show or hide the map.", checkable=True),
+    ActionSpec("panel.history", "History", ("Ctrl+H",), Scope.WINDOW, "history",
+               "Show or hide the list of answers.", checkable=True),
+    ActionSpec("panel.cluster", "Cluster images", ("Ctrl+G",), Scope.WINDOW, "grid",
+               "Show or hide the images of one cluster.", checkable=True),
+    # the project
+    ActionSpec("project.new", "New project…", ("Ctrl+N",), Scope.WINDOW, "plus",
+               "Start a project from an image folder and its embeddings."),
+    ActionSpec("project.open", "Open project…", ("Ctrl+O",), Scope.WINDOW, "folder", "Open a project folder."),
+    ActionSpec("project.demo", "Open demo", (), Scope.WINDOW, "sparkle", "Try it on pictures the program draws."),
+    ActionSpec("project.export", "Export…", ("Ctrl+E",), Scope.WINDOW, "export", "Write the clusters to a file."),
+    ActionSpec("project.close", "Close project", ("Ctrl+W",), Scope.WINDOW, "close", "Go back to the start page."),
+    # the program
+    ActionSpec("theme.system", "Follow the system", (), Scope.WINDOW, checkable=True),
+    ActionSpec("theme.light", "Light", (), Scope.WINDOW, "sun", checkable=True),
+    ActionSpec("theme.dark", "Dark", (), Scope.WINDOW, "moon", checkable=True),
+    ActionSpec("window.fullscreen", "Full screen", ("F11",), Scope.WINDOW, "expand", checkable=True),
+    ActionSpec("help.about", "About A3S Desktop", (), Scope.WINDOW, "info"),
+    ActionSpec("app.quit", "Quit", ("Ctrl+Q",), Scope.WINDOW, "quit", "Every answer is already saved."),
+)  # fmt: skip
+
+
+def by_id(actions: Sequence[ActionSpec] = ACTIONS) -> dict[str, ActionSpec]:
+    """The table by action id, in its order."""
+    return {spec.id: spec for spec in actions}
+
+
+def effective_keys(
+    overrides: Mapping[str, Sequence[str]], actions: Sequence[ActionSpec] = ACTIONS
+) -> dict[str, tuple[str, ...]]:
+    """Keys of every action: the user's where there are any, else the defaults. Unknown ids are left out."""
+    return {spec.id: tuple(overrides.get(spec.id, spec.keys)) for spec in actions}
+
+
+def clashes(keys: Mapping[str, Sequence[str]]) -> dict[str, tuple[str, ...]]:
+    """Key sequences bound more than once, with the ids that share them.
+
+    All scopes are live together while the pair page is shown, so a key shared across scopes clashes too.
+    Sequences are compared without regard to case and spaces.
+    """
+    users: dict[str, list[str]] = {}
+    for action, sequences in keys.items():
+        for sequence in dict.fromkeys(normal_key(s) for s in sequences):
+            if sequence:
+                users.setdefault(sequence, []).append(action)
+    return {sequence: tuple(ids) for sequence, ids in users.items() if len(ids) > 1}
+
+
+def normal_key(sequence: str) -> str:
+    """A key sequence in one spelling: no spaces, modifiers in a fixed order, parts in lower case."""
+    text = sequence.strip().replace(" ", "").lower()
+    if not text:
+        return ""
+    plus = text.endswith("+")
+    parts = [part for part in (text[:-1] if plus else text).split("+") if part]
+    key = "+" if plus else parts.pop()
+    order = ("ctrl", "alt", "shift", "meta")
+    modifiers = sorted(set(parts), key=lambda part: order.index(part) if part in order else len(order))
+    return "+".join([*modifiers, key])

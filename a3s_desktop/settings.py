@@ -1,0 +1,239 @@
+"""The user's settings: a typed, versioned schema in one JSON file, read leniently and written atomically.
+
+A settings file can never stop the program: an unreadable file is set aside, a wrong value falls back to its default,
+and both are said in ``SettingsStore.problems``. Fields that this version does not know are carried along unchanged,
+so that going back and forth between two versions loses nothing.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import logging
+import os
+import tempfile
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, fields, replace
+from pathlib import Path
+from typing import Any
+
+from a3s_desktop.actions import ACTIONS, effective_keys
+
+VERSION = 1
+MAX_RECENT = 12
+THEMES = ("system", "light", "dark")
+
+_log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """All settings, with defaults that suit most people.
+
+    Attributes
+    ----------
+    theme : str
+        "system", "light" or "dark".
+    blind : bool
+        Hide probabilities and suggestions on the pair page.
+    linked : bool
+        Zoom and move both images of a pair together.
+    legend : bool
+        Show the list of keys on the pair page.
+    settle_ms : int
+        Milliseconds that a pair must have been on screen before a key counts; catches double taps. 0 .. 2000.
+    image_cache_mb : int
+        Memory for decoded images, in MB. 64 .. 8192.
+    keys : mapping of action id to key sequences
+        Only the actions whose keys the user changed.
+    recent : tuple of str
+        Project folders, the newest first.
+    last_folder : str
+        Where file dialogs start.
+    window_geometry, window_state : str
+        Base64 of what Qt saves of the main window.
+    """
+
+    theme: str = "system"
+    blind: bool = True
+    linked: bool = True
+    legend: bool = True
+    settle_ms: int = 40
+    image_cache_mb: int = 384
+    keys: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    recent: tuple[str, ...] = ()
+    last_folder: str = ""
+    window_geometry: str = ""
+    window_state: str = ""
+
+    def with_recent(self, folder: Path | str) -> Settings:
+        """A copy with ``folder`` as the newest recent project."""
+        text = str(folder)
+        return replace(self, recent=(text, *(r for r in self.recent if r != text))[:MAX_RECENT])
+
+    def without_recent(self, folder: Path | str) -> Settings:
+        """A copy that has forgotten ``folder``."""
+        return replace(self, recent=tuple(r for r in self.recent if r != str(folder)))
+
+    def effective_keys(self) -> dict[str, tuple[str, ...]]:
+        """Keys of every action, the user's or the defaults."""
+        return effective_keys(self.keys)
+
+
+def _boolean(value: Any) -> bool:
+    if not isinstance(value, bool):
+        raise ValueError("must be true or false")
+    return value
+
+
+def _text(value: Any) -> str:
+    if not isinstance(value, str):
+        raise ValueError("must be a text")
+    return value
+
+
+def _one_of(choices: tuple[str, ...]) -> Callable[[Any], str]:
+    def parse(value: Any) -> str:
+        if value not in choices:
+            raise ValueError(f"must be one of {', '.join(choices)}")
+        return str(value)
+
+    return parse
+
+
+def _integer(low: int, high: int) -> Callable[[Any], int]:
+    def parse(value: Any) -> int:
+        if isinstance(value, bool) or not isinstance(value, int) or not low <= value <= high:
+            raise ValueError(f"must be a whole number from {low} to {high}")
+        return value
+
+    return parse
+
+
+def _texts(value: Any) -> tuple[str, ...]:
+    if not isinstance(value, list | tuple) or not all(isinstance(part, str) for part in value):
+        raise ValueError("must be a list of texts")
+    return tuple(value)
+
+
+def _recent(value: Any) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(_texts(value)))[:MAX_RECENT]
+
+
+def _keys(value: Any) -> dict[str, tuple[str, ...]]:
+    if not isinstance(value, Mapping):
+        raise ValueError("must map action names to lists of keys")
+    known = {spec.id for spec in ACTIONS}
+    return {action: _texts(keys) for action, keys in value.items() if action in known}
+
+
+_PARSERS: dict[str, Callable[[Any], Any]] = {
+    "theme": _one_of(THEMES),
+    "blind": _boolean,
+    "linked": _boolean,
+    "legend": _boolean,
+    "settle_ms": _integer(0, 2000),
+    "image_cache_mb": _integer(64, 8192),
+    "keys": _keys,
+    "recent": _recent,
+    "last_folder": _text,
+    "window_geometry": _text,
+    "window_state": _text,
+}
+
+
+def parse_settings(values: Mapping[str, Any]) -> tuple[Settings, tuple[str, ...]]:
+    """Settings from JSON values, with a sentence for each value that could not be used."""
+    used: dict[str, Any] = {}
+    problems: list[str] = []
+    for name, parse in _PARSERS.items():
+        if name not in values:
+            continue
+        try:
+            used[name] = parse(values[name])
+        except ValueError as error:
+            problems.append(f"Setting {name!r} {error}; the default is used.")
+    return Settings(**used), tuple(problems)
+
+
+class SettingsStore:
+    """The settings of one run, kept in a file.
+
+    Parameters
+    ----------
+    path : Path or None
+        The JSON file; None keeps the settings in memory only (tests, ``--safe-mode``).
+
+    Attributes
+    ----------
+    value : Settings
+    problems : tuple of str
+        What was wrong with the file when it was read, in sentences.
+    """
+
+    def __init__(self, path: Path | None = None) -> None:
+        self.path = path
+        self.value = Settings()
+        self.problems: tuple[str, ...] = ()
+        self._foreign: dict[str, Any] = {}
+        if path is not None:
+            self._load(path)
+
+    def change(self, **values: Any) -> Settings:
+        """Change some fields and save. Raises `ValueError` for a value the schema refuses; returns the new settings.
+
+        A failed save is logged, not raised: settings are never worth an interruption.
+        """
+        names = {f.name for f in fields(Settings)}
+        unknown = sorted(set(values) - names)
+        if unknown:
+            raise ValueError(f"Unknown setting {unknown[0]!r}.")
+        parsed = {name: _PARSERS[name](value) for name, value in values.items()}
+        return self.replace(replace(self.value, **parsed))
+
+    def replace(self, value: Settings) -> Settings:
+        """Take over whole settings and save them."""
+        if value != self.value:
+            self.value = value
+            self._save()
+        return self.value
+
+    def _load(self, path: Path) -> None:
+        try:
+            raw = json.loads(path.read_text(encoding="utf-8"))
+            if not isinstance(raw, dict):
+                raise ValueError("not a JSON object")
+        except FileNotFoundError:
+            return
+        except OSError as error:
+            self.problems = (f"The settings file {path} cannot be read ({error.strerror}); defaults are used.",)
+            return
+        except (ValueError, RecursionError):
+            aside = path.with_name(path.name + ".broken")
+            with contextlib.suppress(OSError):
+                os.replace(path, aside)
+            self.problems = (f"The settings file was damaged; it was set aside as {aside.name}, defaults are used.",)
+            return
+        self.value, self.problems = parse_settings(raw)
+        self._foreign = {name: value for name, value in raw.items() if name not in _PARSERS}
+
+    def _save(self) -> None:
+        if self.path is None:
+            return
+        values = {f.name: getattr(self.value, f.name) for f in fields(Settings)}
+        version = self._foreign.get("version", VERSION)
+        newest = max(version, VERSION) if isinstance(version, int) else VERSION
+        text = json.dumps({**self._foreign, "version": newest, **values}, indent=2, default=dict)
+        try:
+            self.path.parent.mkdir(parents=True, exist_ok=True)
+            handle, name = tempfile.mkstemp(dir=self.path.parent, prefix=self.path.name, suffix=".tmp")
+            try:
+                with os.fdopen(handle, "w", encoding="utf-8") as file:
+                    file.write(text + "\n")
+                os.replace(name, self.path)
+            except OSError:
+                with contextlib.suppress(OSError):
+                    os.unlink(name)
+                raise
+        except OSError as error:
+            _log.warning("settings not saved to %s: %s", self.path, error)

@@ -1,0 +1,207 @@
+"""The one owner of all QActions: built from ``actions.py``, keyed by the settings, also by position on the keyboard.
+
+Letters are matched in three ways. By the letter typed: Qt's own shortcut. By Qt's guess of the Latin letter, where the
+system knows a second, Latin layout. And by position (native scan code), where a layout gives no Latin letter at all.
+The last happens in the window's ``ShortcutOverride``: a widget in which text is typed accepts that event first, so a
+key can never be an answer while somebody writes a name.
+"""
+
+from __future__ import annotations
+
+import sys
+
+from PySide6.QtCore import QEvent, QObject, Qt, Signal
+from PySide6.QtGui import QAction, QKeyEvent, QKeySequence
+from PySide6.QtWidgets import (
+    QAbstractItemView,
+    QAbstractScrollArea,
+    QAbstractSlider,
+    QAbstractSpinBox,
+    QApplication,
+    QComboBox,
+    QLineEdit,
+    QPlainTextEdit,
+    QTabBar,
+    QTextEdit,
+    QWidget,
+)
+
+from a3s_desktop.actions import ACTIONS, ActionSpec, Scope, by_id, clashes, normal_key
+from a3s_desktop.settings import SettingsStore
+from a3s_desktop.ui.theme import icon
+
+_TEXT_WIDGETS = (QLineEdit, QTextEdit, QPlainTextEdit, QAbstractSpinBox)
+_ARROW_WIDGETS = (QAbstractItemView, QAbstractSlider, QComboBox, QTabBar, QAbstractScrollArea)
+_ARROWS = (Qt.Key.Key_Left, Qt.Key.Key_Right, Qt.Key.Key_Up, Qt.Key.Key_Down)
+_MODIFIERS = (
+    (Qt.KeyboardModifier.ControlModifier, "Ctrl"),
+    (Qt.KeyboardModifier.AltModifier, "Alt"),
+    (Qt.KeyboardModifier.ShiftModifier, "Shift"),
+    (Qt.KeyboardModifier.MetaModifier, "Meta"),
+)
+
+# Places of the letters A-Z on a US keyboard, as the three systems number them.
+_ROWS = ("QWERTYUIOP", "ASDFGHJKL", "ZXCVBNM")
+_MAC = {
+    "A": 0, "S": 1, "D": 2, "F": 3, "H": 4, "G": 5, "Z": 6, "X": 7, "C": 8, "V": 9, "B": 11, "Q": 12, "W": 13, "E": 14,
+    "R": 15, "Y": 16, "T": 17, "O": 31, "U": 32, "I": 34, "P": 35, "L": 37, "J": 38, "K": 40, "N": 45, "M": 46,
+}  # fmt: skip
+
+
+def letter_positions(platform: str = sys.platform) -> dict[int, str]:
+    """Native code of each letter's place on a US keyboard.
+
+    Linux (X11 and Wayland) numbers keys by evdev code + 8, Windows by scan code set 1; on macOS Qt gives no scan code,
+    the virtual key code is the place.
+    """
+    if platform == "darwin":
+        return {code: letter for letter, code in _MAC.items()}
+    starts = (24, 38, 52) if platform != "win32" else (16, 30, 44)
+    return {start + i: letter for start, row in zip(starts, _ROWS, strict=True) for i, letter in enumerate(row)}
+
+
+def position_sequence(event: QKeyEvent, positions: dict[int, str], platform: str = sys.platform) -> str:
+    """The key sequence an event means by position, or "" where the letter typed must decide.
+
+    Only keys that gave a letter of a non-Latin script are taken by position: on Latin layouts (AZERTY, Dvorak) the
+    letter printed on the key is what the legend shows.
+    """
+    key = int(event.key())
+    if not 0x80 <= key < 0x01000000:
+        return ""
+    code = event.nativeVirtualKey() if platform == "darwin" else event.nativeScanCode()
+    letter = positions.get(int(code))
+    if letter is None:
+        return ""
+    held = event.modifiers()
+    return "+".join([*(name for flag, name in _MODIFIERS if held & flag), letter])
+
+
+def native_text(sequence: str) -> str:
+    """A key sequence as the user's system writes it."""
+    text = QKeySequence(sequence).toString(QKeySequence.SequenceFormat.NativeText)
+    return {"Left": "←", "Right": "→", "Up": "↑", "Down": "↓"}.get(text, text)
+
+
+class Shortcuts(QObject):
+    """Builds and keeps the QActions.
+
+    Parameters
+    ----------
+    settings : SettingsStore
+        Read for the user's keys; call `rebind` after they changed.
+
+    Notes
+    -----
+    Use ``action(id)`` for menus and buttons, connect to its ``triggered``. The main window calls `attach` once: the
+    actions of window scope are added to it and position keys begin to work. The pair page adds the pair actions.
+    """
+
+    rebound = Signal()
+
+    def __init__(self, settings: SettingsStore, parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self._settings = settings
+        self._specs = by_id()
+        self._actions: dict[str, QAction] = {}
+        self._by_position: dict[str, QAction] = {}
+        self._positions = letter_positions()
+        self._window: QWidget | None = None
+        for spec in ACTIONS:
+            self._actions[spec.id] = self._build(spec)
+        self.rebind()
+
+    def action(self, name: str) -> QAction:
+        """The QAction of an action id. Raises `KeyError` for an unknown one."""
+        return self._actions[name]
+
+    def spec(self, name: str) -> ActionSpec:
+        """The row of ``actions.py``."""
+        return self._specs[name]
+
+    def actions(self, scope: Scope) -> list[QAction]:
+        """All actions of one scope, in the order of the table."""
+        return [self._actions[spec.id] for spec in ACTIONS if spec.scope is scope]
+
+    def keys(self, name: str) -> tuple[str, ...]:
+        """Keys of an action as the user reads them, the main one first."""
+        return tuple(native_text(key) for key in self._settings.value.effective_keys()[name])
+
+    def clashes(self) -> dict[str, tuple[str, ...]]:
+        """Key sequences bound twice; see `actions.clashes`."""
+        return clashes(self._settings.value.effective_keys())
+
+    def attach(self, window: QWidget) -> None:
+        """Make the window-wide actions and the position keys work in ``window``."""
+        self._window = window
+        window.addActions(self.actions(Scope.WINDOW))
+        window.installEventFilter(self)
+
+    def rebind(self) -> None:
+        """Take over the keys of the settings."""
+        self._by_position = {}
+        for name, keys in self._settings.value.effective_keys().items():
+            action = self._actions[name]
+            action.setShortcuts([QKeySequence(key) for key in keys])
+            self._describe(action, self._specs[name], keys)
+            if self._specs[name].positions:
+                self._by_position.update({normal_key(key): action for key in keys})
+        self.rebound.emit()
+
+    def retheme(self) -> None:
+        """Draw the icons anew in the colours of the current theme."""
+        for name, action in self._actions.items():
+            if self._specs[name].icon:
+                action.setIcon(icon(self._specs[name].icon))
+
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
+        """Position keys, and arrow keys that belong to a list which has the focus."""
+        kind = event.type()
+        if kind == QEvent.Type.ShortcutOverride and watched is self._window:
+            self._override(event)  # type: ignore[arg-type]
+        elif kind == QEvent.Type.StyleChange and watched is self._window:
+            self.retheme()
+        return False
+
+    def _override(self, event: QKeyEvent) -> None:
+        focus = QApplication.focusWidget()
+        plain = event.modifiers() in (Qt.KeyboardModifier.NoModifier, Qt.KeyboardModifier.KeypadModifier)
+        if plain and event.key() in _ARROWS and isinstance(focus, _ARROW_WIDGETS):
+            event.accept()  # moves in the list; the shortcut is not tried
+            return
+        if isinstance(focus, _TEXT_WIDGETS):
+            return
+        sequence = position_sequence(event, self._positions)
+        action = self._by_position.get(normal_key(sequence)) if sequence else None
+        if action is None:
+            return
+        event.accept()
+        if not event.isAutoRepeat() and self._live(action):
+            action.trigger()
+
+    def _live(self, action: QAction) -> bool:
+        """Whether Qt would let the action's own key work now: enabled, and on a widget that is shown."""
+        owners = [owner for owner in action.associatedObjects() if isinstance(owner, QWidget)]
+        return action.isEnabled() and any(owner.isVisible() for owner in owners)
+
+    def _build(self, spec: ActionSpec) -> QAction:
+        action = QAction(spec.text, self)
+        action.setObjectName(spec.id)
+        action.setCheckable(spec.checkable)
+        action.setAutoRepeat(spec.repeat)
+        action.setShortcutContext(Qt.ShortcutContext.WindowShortcut)
+        if spec.icon:
+            action.setIcon(icon(spec.icon))
+        action.setMenuRole(_menu_role(spec.id))
+        return action
+
+    @staticmethod
+    def _describe(action: QAction, spec: ActionSpec, keys: tuple[str, ...]) -> None:
+        shown = f" ({native_text(keys[0])})" if keys else ""
+        action.setToolTip(f"{spec.tip or spec.text.rstrip('…')}{shown}")
+        action.setStatusTip(spec.tip)
+
+
+def _menu_role(name: str) -> QAction.MenuRole:
+    roles = {"app.quit": QAction.MenuRole.QuitRole, "help.about": QAction.MenuRole.AboutRole}
+    return roles.get(name, QAction.MenuRole.NoRole)

@@ -1,0 +1,254 @@
+"""Looks: design tokens, light and dark palettes on Fusion, the style sheet, icons, cluster colours.
+
+Widgets say what they are by dynamic properties, the style sheet says how that looks:
+
+* ``QLabel``: ``role`` = display | title | heading | muted | small | value | error | key
+* ``QPushButton`` / ``QToolButton``: ``kind`` = primary | same | different | quiet | danger
+* ``QFrame``: ``role`` = card | bar | banner | banner-warning | banner-danger | chip | line
+
+Spacing comes from the ``SPACE_*`` steps, colours from `tokens`. A widget that paints by itself asks `tokens` inside
+its paint event, so a change of theme needs no signal: the palette change repaints it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, fields
+
+from PySide6.QtCore import QByteArray, QRectF, QSize, Qt
+from PySide6.QtGui import QColor, QFont, QFontDatabase, QGuiApplication, QIcon, QPainter, QPalette, QPixmap
+from PySide6.QtSvg import QSvgRenderer
+from PySide6.QtWidgets import QApplication, QStyleFactory, QWidget
+
+from a3s_desktop.resources import resource
+
+SPACE_1, SPACE_2, SPACE_3, SPACE_4, SPACE_5, SPACE_6 = 4, 8, 12, 16, 24, 40  # logical pixels
+RADIUS = 8
+RADIUS_SMALL = 5
+ICON = 18
+TYPE_SCALE = {"small": 0.86, "base": 1.0, "heading": 1.12, "title": 1.4, "display": 1.95}  # of the base font
+_THEME_PROPERTY = "a3s_theme"
+_FAMILIES = ("Inter", "Segoe UI", "SF Pro Text", "Cantarell", "Ubuntu", "Noto Sans", "DejaVu Sans")
+
+
+@dataclass(frozen=True, slots=True)
+class Tokens:
+    """Colours of one theme, as ``#RRGGBB``. Text on its ground has a contrast of 4.5 or more (WCAG AA)."""
+
+    name: str
+    window: str  # behind everything
+    surface: str  # panels, cards
+    raised: str  # buttons, fields on a surface
+    hover: str
+    pressed: str
+    stage: str  # behind images: neutral, so that colours are judged rightly
+    border: str  # decorative lines
+    outline: str  # lines that carry meaning (3:1): field frames, focus
+    text: str
+    muted: str
+    accent: str
+    on_accent: str
+    accent_soft: str  # selected rows, quiet emphasis
+    same: str
+    on_same: str
+    same_soft: str
+    different: str
+    on_different: str
+    different_soft: str
+    skip: str
+    warning: str
+    warning_soft: str
+    danger: str
+    danger_soft: str
+
+    @property
+    def dark(self) -> bool:
+        """Whether light text stands on dark ground."""
+        return self.name == "dark"
+
+
+DARK = Tokens(
+    name="dark", window="#14171C", surface="#1B1F26", raised="#262C36", hover="#303744", pressed="#1F242D",
+    stage="#0D0F13", border="#2E3540", outline="#6B7686", text="#E9ECF1", muted="#A4AEBD",
+    accent="#8CA8FF", on_accent="#0B1330", accent_soft="#26325A",
+    same="#3CC7A6", on_same="#04231B", same_soft="#16362F",
+    different="#FF9A62", on_different="#331503", different_soft="#40281B",
+    skip="#A4AEBD", warning="#F2C14E", warning_soft="#3A311A", danger="#FF8A80", danger_soft="#42221F",
+)  # fmt: skip
+LIGHT = Tokens(
+    name="light", window="#F3F4F7", surface="#FFFFFF", raised="#FFFFFF", hover="#EEF0F5", pressed="#E2E6EE",
+    stage="#E4E7EC", border="#D8DCE4", outline="#7C8797", text="#171B22", muted="#566070",
+    accent="#3450D0", on_accent="#FFFFFF", accent_soft="#E3E8FD",
+    same="#0A7762", on_same="#FFFFFF", same_soft="#DDF3ED",
+    different="#B04A12", on_different="#FFFFFF", different_soft="#FCE9DE",
+    skip="#566070", warning="#8A5A00", warning_soft="#FFF3D6", danger="#B3261E", danger_soft="#FCE4E2",
+)  # fmt: skip
+
+# Hues far apart for the three common colour-vision deficiencies, lightness alternating; then told apart by number.
+_CLUSTERS_DARK = (
+    "#56B4E9", "#E69F00", "#3CC7A6", "#F28CB1", "#F0E442", "#8CA8FF", "#FF7F50", "#B8E07A", "#C79BEB", "#4FD8E0",
+    "#D9A07A", "#9FB3C8", "#E86A8A", "#7BC96F", "#FFC98B", "#6F8DD6",
+)  # fmt: skip
+_CLUSTERS_LIGHT = (
+    "#0072B2", "#B86E00", "#0A7762", "#B8417A", "#7A6A00", "#3450D0", "#C2410C", "#4D7C0F", "#7E3FB2", "#0E7490",
+    "#8A5A3C", "#52606D", "#A61E4D", "#2B7A2B", "#9A5B13", "#2F4B8F",
+)  # fmt: skip
+
+
+def contrast(first: str, second: str) -> float:
+    """WCAG 2 contrast ratio of two colours, 1 .. 21."""
+
+    def luminance(text: str) -> float:
+        colour = QColor(text)
+        parts = (colour.redF(), colour.greenF(), colour.blueF())
+        r, g, b = (c / 12.92 if c <= 0.04045 else ((c + 0.055) / 1.055) ** 2.4 for c in parts)
+        return 0.2126 * r + 0.7152 * g + 0.0722 * b
+
+    high, low = sorted((luminance(first), luminance(second)), reverse=True)
+    return (high + 0.05) / (low + 0.05)
+
+
+def resolve(mode: str) -> Tokens:
+    """The tokens for "light", "dark" or "system" (which falls back to light where the system does not say)."""
+    if mode == "system":
+        hints = QGuiApplication.styleHints()
+        return DARK if hints is not None and hints.colorScheme() == Qt.ColorScheme.Dark else LIGHT
+    return DARK if mode == "dark" else LIGHT
+
+
+def tokens() -> Tokens:
+    """Tokens of the theme that is applied now (light before `apply_theme`)."""
+    app = QApplication.instance()
+    return DARK if app is not None and app.property(_THEME_PROPERTY) == "dark" else LIGHT
+
+
+def apply_theme(app: QApplication, mode: str = "system") -> Tokens:
+    """Dress the application: Fusion, palette, font, style sheet. Can be called again at any time.
+
+    Following the system while it runs: connect ``app.styleHints().colorSchemeChanged`` to a slot that calls this
+    with "system".
+    """
+    chosen = resolve(mode)
+    if app.style().objectName().lower() != "fusion":
+        app.setStyle(QStyleFactory.create("Fusion"))
+    app.setProperty(_THEME_PROPERTY, chosen.name)
+    app.setFont(base_font())
+    app.setPalette(palette(chosen))
+    app.setStyleSheet(style_sheet(chosen, QFont(base_font()).pointSizeF()))
+    return chosen
+
+
+def base_font() -> QFont:
+    """The font of running text: the system's, but a good family and a readable size where the system has no opinion."""
+    font = QFontDatabase.systemFont(QFontDatabase.SystemFont.GeneralFont)
+    if font.family().lower() in {"", "sans", "sans serif", "sans-serif", "dejavu sans"}:
+        known = set(QFontDatabase.families())
+        font.setFamily(next((family for family in _FAMILIES if family in known), font.family()))
+    font.setPointSizeF(max(font.pointSizeF(), 10.0))
+    return font
+
+
+def scaled_font(step: str, bold: bool = False) -> QFont:
+    """A font of the type scale, for widgets that paint text themselves."""
+    font = QFont(QApplication.font())
+    font.setPointSizeF(font.pointSizeF() * TYPE_SCALE[step])
+    font.setWeight(QFont.Weight.DemiBold if bold else QFont.Weight.Normal)
+    return font
+
+
+def palette(t: Tokens) -> QPalette:
+    """A complete Qt palette."""
+    result = QPalette()
+    role, group = QPalette.ColorRole, QPalette.ColorGroup
+    colours = {
+        role.Window: t.window, role.WindowText: t.text, role.Base: t.surface, role.AlternateBase: t.hover,
+        role.Text: t.text, role.PlaceholderText: t.muted, role.Button: t.raised, role.ButtonText: t.text,
+        role.BrightText: t.danger, role.ToolTipBase: t.raised, role.ToolTipText: t.text, role.Link: t.accent,
+        role.LinkVisited: t.accent, role.Highlight: t.accent, role.HighlightedText: t.on_accent, role.Light: t.hover,
+        role.Midlight: t.hover, role.Mid: t.border, role.Dark: t.border, role.Shadow: "#000000", role.Accent: t.accent,
+    }  # fmt: skip
+    for each, colour in colours.items():
+        result.setColor(each, QColor(colour))
+    for each in (role.WindowText, role.Text, role.ButtonText, role.HighlightedText):
+        result.setColor(group.Disabled, each, QColor(t.outline))
+    result.setColor(group.Disabled, role.Highlight, QColor(t.border))
+    return result
+
+
+def cluster_colours(t: Tokens | None = None) -> tuple[QColor, ...]:
+    """The colours clusters are drawn in, in order; use `cluster_colour` for one cluster."""
+    theme = t or tokens()
+    return tuple(QColor(c) for c in (_CLUSTERS_DARK if theme.dark else _CLUSTERS_LIGHT))
+
+
+def cluster_colour(cluster: int, t: Tokens | None = None) -> QColor:
+    """Colour of a cluster: depends on its id only, so it is stable over merges and splits of others."""
+    colours = cluster_colours(t)
+    return colours[cluster * 7 % len(colours)]
+
+
+def icon(name: str, colour: str | None = None, size: int = ICON) -> QIcon:
+    """An icon of ``resources/icons`` in the theme's text colour, with paler disabled and accent-coloured "on" states.
+
+    An unknown name gives an empty icon. Icons do not follow a change of theme; ask again (see `Shortcuts.retheme`).
+    """
+    path = resource("icons", f"{name}.svg")
+    if not name or not path.is_file():
+        return QIcon()
+    source = path.read_bytes()
+    t = tokens()
+    result = QIcon()
+    states = (
+        (QIcon.Mode.Normal, QIcon.State.Off, colour or t.text),
+        (QIcon.Mode.Disabled, QIcon.State.Off, t.outline),
+        (QIcon.Mode.Normal, QIcon.State.On, colour or t.accent),
+        (QIcon.Mode.Disabled, QIcon.State.On, t.outline),
+    )
+    for mode, state, paint in states:
+        for ratio in (1.0, 2.0):
+            result.addPixmap(_render(source, paint, size, ratio), mode, state)
+    return result
+
+
+def icon_pixmap(name: str, colour: str, size: int, ratio: float = 1.0) -> QPixmap:
+    """One icon as a pixmap, for widgets that paint it themselves."""
+    path = resource("icons", f"{name}.svg")
+    return _render(path.read_bytes(), colour, size, ratio) if path.is_file() else QPixmap()
+
+
+def _render(source: bytes, colour: str, size: int, ratio: float) -> QPixmap:
+    pixmap = QPixmap(QSize(size, size) * ratio)
+    pixmap.setDevicePixelRatio(ratio)
+    pixmap.fill(Qt.GlobalColor.transparent)
+    renderer = QSvgRenderer(QByteArray(source.replace(b"#000000", colour.encode())))
+    painter = QPainter(pixmap)
+    renderer.render(painter, QRectF(0, 0, size, size))
+    painter.end()
+    return pixmap
+
+
+def set_role(widget: QWidget, **properties: str) -> None:
+    """Set dynamic properties that the style sheet reads, and polish the widget anew."""
+    for name, value in properties.items():
+        widget.setProperty(name, value)
+    widget.style().unpolish(widget)
+    widget.style().polish(widget)
+
+
+def style_sheet(t: Tokens, base: float) -> str:
+    """The style sheet of ``resources/style/app.qss`` with the tokens filled in.
+
+    Parameters
+    ----------
+    t : Tokens
+    base : float
+        Size of the base font in points.
+    """
+    text = resource("style", "app.qss").read_text(encoding="utf-8")
+    values = {f.name: str(getattr(t, f.name)) for f in fields(t)}
+    values |= {f"font_{step}": f"{base * factor:.1f}pt" for step, factor in TYPE_SCALE.items()}
+    values |= {"radius": f"{RADIUS}px", "radius_small": f"{RADIUS_SMALL}px"}
+    values["check"] = resource("style", f"check-{t.name}.svg").as_posix()
+    values["arrow"] = resource("style", f"arrow-{t.name}.svg").as_posix()
+    for name in sorted(values, key=len, reverse=True):
+        text = text.replace(f"@{name}", values[name])
+    return text
