@@ -1,0 +1,203 @@
+"""Fast Probabilistic Clustering on a sparse graph of log-odds, without an interpreter loop over samples."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from a3s_desktop.core.types import IndexArray, IntArray, PairGraph
+from a3s_desktop.task import Task
+
+_MIXED_ROUNDS = 60
+_EXCLUSIVE_ROUNDS = 1000
+_CHUNK_EDGES = 500_000
+_GAIN = 1e-6  # a move must gain this much, so that rounding cannot keep samples moving for ever
+
+_Float64 = npt.NDArray[np.float64]
+
+
+class _Moves(NamedTuple):
+    samples: IndexArray  # ascending
+    targets: IndexArray  # cluster, or -1 for a new one
+    gains: _Float64  # by how much the objective grows, > 0
+
+
+def compact(labels: npt.NDArray[np.integer[Any]]) -> IntArray:
+    """Labels renumbered 0 .. k-1 without gaps, in the order of first appearance.
+
+    Parameters
+    ----------
+    labels : int, shape (N,)
+
+    Returns
+    -------
+    int32, shape (N,)
+    """
+    _, first, inverse = np.unique(labels, return_index=True, return_inverse=True)
+    rank = np.empty(len(first), np.int32)
+    rank[np.argsort(first)] = np.arange(len(first), dtype=np.int32)
+    return rank[inverse]
+
+
+def objective(graph: PairGraph, labels: npt.NDArray[np.integer[Any]]) -> float:
+    """Total log-odds of all pairs inside clusters, what FPC maximises; pairs that are no edges count ``graph.miss``."""
+    rows = np.repeat(np.arange(graph.n), np.diff(graph.indptr))
+    inside = labels[rows] == labels[graph.indices]
+    sizes = np.bincount(labels).astype(np.float64)
+    known = float(np.sum(graph.logodds[inside].astype(np.float64) - graph.miss)) / 2.0
+    return known + graph.miss * float(np.sum(sizes * (sizes - 1.0))) / 2.0
+
+
+def fpc(graph: PairGraph, seed: int, task: Task) -> IntArray:
+    """Cluster the samples and find the number of clusters (paper: Fast Probabilistic Clustering).
+
+    Starts from singletons; each sample moves to the cluster with the largest sum of log-odds to its members, or to one
+    of its own, while the total of log-odds inside clusters grows. A random half of the active samples moves at a time
+    (all at once would swap places for ever); when few still move, only moves that share no cluster are made together,
+    each of which raises the objective, until no single move does.
+
+    Parameters
+    ----------
+    graph : PairGraph
+    seed : int
+    task : Task
+
+    Returns
+    -------
+    int32, shape (N,)
+        Labels 0 .. k-1 without gaps.
+
+    Raises
+    ------
+    Cancelled
+        The user cancelled the task.
+    """
+    state = _State(graph, task)
+    rng = np.random.default_rng(seed)
+    n = graph.n
+    active = np.arange(n)
+    for round_ in range(_MIXED_ROUNDS):
+        task.step(0.8 * round_ / _MIXED_ROUNDS)
+        chosen = active[rng.random(len(active)) < 0.5] if n > 2 else active[:1]
+        moves = state.best_moves(chosen)
+        state.move(moves)
+        # Who was not asked stays active; who was asked becomes active again only through a neighbour's move.
+        awake = np.zeros(n, bool)
+        awake[active] = True
+        awake[chosen] = False
+        awake[moves.samples] = True
+        awake[state.neighbours(moves.samples)] = True
+        active = np.flatnonzero(awake)
+        if len(moves.samples) * 500 <= n and len(active) * 20 <= n:
+            break
+    everyone = np.arange(n)
+    active = everyone
+    for round_ in range(_EXCLUSIVE_ROUNDS):
+        task.step(0.8 + 0.2 * round_ / _EXCLUSIVE_ROUNDS)
+        moves = state.best_moves(active)
+        if not len(moves.samples):
+            if len(active) == n:
+                break
+            active = everyone  # cluster sizes changed for others too
+            continue
+        done = state.exclusive(moves)
+        state.move(done)
+        active = np.union1d(moves.samples, state.neighbours(done.samples))
+    return compact(state.labels)
+
+
+class _State:
+    """Current labels, and the best move of each sample under them."""
+
+    def __init__(self, graph: PairGraph, task: Task) -> None:
+        from scipy import sparse  # noqa: PLC0415 - takes a quarter of a second to import
+
+        self._sparse = sparse
+        self._graph = graph
+        self._task = task
+        # log-odds above `miss`: the sum to a cluster is then this product + miss x size, missing pairs included.
+        self._above = graph.logodds.astype(np.float64) - graph.miss
+        self.labels: IndexArray = np.arange(graph.n, dtype=np.int64)
+
+    def neighbours(self, samples: IndexArray) -> IndexArray:
+        """Samples that share an edge with one of ``samples`` (with repetitions)."""
+        starts, stops = self._graph.indptr[samples], self._graph.indptr[samples + 1]
+        return self._graph.indices[_ranges(starts, stops)].astype(np.int64)
+
+    def best_moves(self, samples: IndexArray) -> _Moves:
+        """For each of ``samples`` its best move if that raises the objective."""
+        self.labels = compact(self.labels).astype(np.int64)
+        sizes = np.bincount(self.labels).astype(np.float64)
+        degrees = np.cumsum(self._graph.indptr[samples + 1] - self._graph.indptr[samples])
+        cuts = np.searchsorted(degrees, np.arange(_CHUNK_EDGES, degrees[-1] if len(degrees) else 0, _CHUNK_EDGES))
+        parts = []
+        for part in np.split(samples, np.unique(cuts)):
+            self._task.check()
+            parts.append(self._best_of(part, sizes))
+        return _Moves(*(np.concatenate(column) for column in zip(*parts, strict=True)))
+
+    def _best_of(self, samples: IndexArray, sizes: _Float64) -> _Moves:
+        graph = self._graph
+        sums = self._sums(samples, len(sizes))
+        degree = np.diff(sums.indptr)
+        cluster = sums.indices.astype(np.int64)
+        own = self.labels[samples]
+        is_own = cluster == np.repeat(own, degree)
+        value = sums.data + graph.miss * (sizes[cluster] - is_own)
+        # Staying counts even where no edge leads to the own cluster.
+        stay = graph.miss * (sizes[own] - 1.0)
+        row = np.repeat(np.arange(len(samples)), degree)
+        stay[row[is_own]] = value[is_own]
+        best = np.zeros(len(samples))  # a cluster of its own
+        target = np.full(len(samples), -1, np.int64)
+        linked = np.flatnonzero(degree)
+        if len(linked):
+            starts = sums.indptr[:-1][linked]
+            top = np.maximum.reduceat(value, starts)
+            first = np.where(value == np.repeat(top, degree[linked]), cluster, len(sizes))
+            lowest = np.minimum.reduceat(first, starts)  # equal sums: the lower cluster
+            better = top > 0.0
+            best[linked[better]] = top[better]
+            target[linked[better]] = lowest[better]
+        gain = best - stay
+        good = (gain > _GAIN) & (target != own)
+        return _Moves(samples[good], target[good], gain[good])
+
+    def _sums(self, samples: IndexArray, count: int) -> Any:
+        graph, sparse = self._graph, self._sparse
+        starts, stops = graph.indptr[samples], graph.indptr[samples + 1]
+        edges = _ranges(starts, stops)
+        indptr = np.concatenate(([0], np.cumsum(stops - starts)))
+        rows = sparse.csr_array((self._above[edges], graph.indices[edges], indptr), shape=(len(samples), graph.n))
+        ones = sparse.csr_array((np.ones(graph.n), self.labels, np.arange(graph.n + 1)), shape=(graph.n, count))
+        return rows @ ones
+
+    def exclusive(self, moves: _Moves) -> _Moves:
+        """The moves that are the best of all that touch their two clusters: together they gain their sum."""
+        rank = np.empty(len(moves.samples), np.int64)
+        rank[np.lexsort((moves.samples, -moves.gains))] = np.arange(len(moves.samples))
+        source = self.labels[moves.samples]
+        joins = moves.targets >= 0
+        best = np.full(self.labels.max() + 1, len(rank))
+        np.minimum.at(best, source, rank)
+        np.minimum.at(best, moves.targets[joins], rank[joins])
+        good = best[source] == rank
+        good[joins] &= best[moves.targets[joins]] == rank[joins]
+        return _Moves(*(column[good] for column in moves))
+
+    def move(self, moves: _Moves) -> None:
+        """Make all of ``moves``."""
+        new = moves.targets < 0
+        targets = moves.targets.copy()
+        targets[new] = self.labels.max() + 1 + np.arange(np.count_nonzero(new))
+        self.labels[moves.samples] = targets
+
+
+def _ranges(starts: IndexArray, stops: IndexArray) -> IndexArray:
+    """The concatenated ranges ``starts[i] .. stops[i] - 1``."""
+    lengths = stops - starts
+    total = int(lengths.sum())
+    offset = np.repeat(starts - np.concatenate(([0], np.cumsum(lengths)[:-1])), lengths) if len(lengths) else lengths
+    return np.arange(total) + offset

@@ -1,0 +1,110 @@
+"""Stage one of A3S: neighbour graph, pairwise probability, initial clustering (paper: adaptive initialization)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from a3s_desktop.core.calibration import Calibration, calibrate, default_pseudo_labels, pseudo_labels
+from a3s_desktop.core.fpc import fpc
+from a3s_desktop.core.neighbors import has_unit_norm, nearest_neighbors, normalise
+from a3s_desktop.core.types import FloatArray, InitialOptions, InitialState, IntArray, PairGraph
+from a3s_desktop.core.views import edge_distances, fuse, union_edges
+from a3s_desktop.errors import InputError
+from a3s_desktop.task import Task
+
+
+def stage_count(views: int, options: InitialOptions) -> int:
+    """How many stages `initialize` will report, for `Task.plan`."""
+    return 2 * views + 2 + (options.initial != "fpc")
+
+
+def initialize(views: Sequence[npt.NDArray[Any]], options: InitialOptions, task: Task) -> InitialState:
+    """Stage one: from features to an initial clustering and the graph of pairwise probabilities.
+
+    The result depends on features, options and seed alone, not on the number of threads (see `nearest_neighbors` and
+    `pseudo_labels`; sums that decide are made in a fixed order).
+
+    Parameters
+    ----------
+    views : sequence of arrays, each of shape (N, D_v)
+        One or more feature sets of the same samples, rows aligned; may be memory-mapped.
+    options : InitialOptions
+    task : Task
+        Gets `stage_count` stages.
+
+    Returns
+    -------
+    InitialState
+
+    Raises
+    ------
+    InputError
+        No view, views of different length, fewer than two samples, or options out of range.
+    Cancelled
+        The user cancelled the task.
+    """
+    _check(views, options)
+    n = len(views[0])
+    k0 = min(options.pseudo_labels or default_pseudo_labels(n), n)
+    tables = [normalise(view, options.normalisation) for view in views]
+    graph, calibrations = _pair_graph(tables, options, k0, task)
+    task.stage("Grouping images")
+    labels = fpc(graph, options.seed, task)
+    sizes = np.bincount(labels)
+    report = {
+        "samples": n,
+        "dimensions": [table.shape[1] for table in tables],
+        "unit_norm": [has_unit_norm(table) for table in tables],
+        "neighbors": min(options.neighbors, n - 1),
+        "pseudo_labels": k0,
+        "edges": len(graph.indices) // 2,
+        "miss": graph.miss,
+        "probability_range": [
+            [float(curve.probabilities[-1]), float(curve.probabilities[0])] for curve in calibrations
+        ],
+        "initial": options.initial,
+        "clusters": int(np.count_nonzero(sizes > 1)),
+        "singletons": int(np.count_nonzero(sizes == 1)),
+    }
+    return InitialState(labels, graph, report)
+
+
+def _check(views: Sequence[npt.NDArray[Any]], options: InitialOptions) -> None:
+    if not views:
+        raise InputError("No features were given.")
+    lengths = {len(view) for view in views}
+    if len(lengths) > 1:
+        raise InputError(f"The feature sets have different numbers of rows: {', '.join(map(str, sorted(lengths)))}.")
+    if len(views[0]) < 2:
+        raise InputError("At least two images are needed to compare them.")
+    if options.neighbors < 1:
+        raise InputError(f"The number of neighbours must be at least 1, not {options.neighbors}.")
+    if options.pseudo_labels is not None and options.pseudo_labels < 1:
+        raise InputError(f"The number of pseudo labels must be at least 1, not {options.pseudo_labels}.")
+    if not options.ratio > 0.0:
+        raise InputError(f"The ratio of clusters must be above 0, not {options.ratio}.")
+
+
+def _pair_graph(
+    tables: list[FloatArray], options: InitialOptions, k0: int, task: Task
+) -> tuple[PairGraph, list[Calibration]]:
+    neighbors: list[IntArray] = []
+    farthest: list[FloatArray] = []
+    calibrations: list[Calibration] = []
+    for view, table in enumerate(tables):
+        which = f" (features {view + 1} of {len(tables)})" if len(tables) > 1 else ""
+        task.stage(f"Comparing images{which}")
+        indices, distances = nearest_neighbors(table, options.neighbors, task)
+        task.stage(f"Learning which distances mean the same{which}")
+        labels = pseudo_labels(table, k0, options.seed, task)
+        calibrations.append(calibrate(distances, indices, labels))
+        neighbors.append(indices)
+        farthest.append(distances[:, -1])
+    task.stage("Linking images")
+    indptr, indices = union_edges(neighbors, task)
+    distances = np.stack([edge_distances(table, indptr, indices, task) for table in tables])
+    return fuse(indptr, indices, distances, calibrations, farthest), calibrations
