@@ -91,7 +91,7 @@ def _first_centres(points: FloatArray, k: int, rng: np.random.Generator, task: T
     def squared(candidates: IndexArray) -> npt.NDArray[np.float32]:
         result = norm2[candidates, None] + norm2 - 2.0 * (table[candidates] @ table.T)
         result[result <= zero] = 0.0
-        return result.astype(np.float32)
+        return np.asarray(result, np.float32)
 
     trials = 2 + int(np.log(k))
     chosen = [int(rng.integers(len(points)))]
@@ -108,7 +108,7 @@ def _first_centres(points: FloatArray, k: int, rng: np.random.Generator, task: T
         best = int(np.argmin(after.sum(axis=1, dtype=np.float64)))
         chosen.append(int(drawn[best]))
         nearest = after[best]
-    return points[chosen]
+    return np.take(points, chosen, axis=0)
 
 
 def _assign(points: FloatArray, centres: FloatArray, middle: FloatArray, task: Task, fraction: float) -> IntArray:
@@ -156,7 +156,7 @@ class Calibration:
 
     def probability(self, distances: npt.NDArray[Any]) -> npt.NDArray[np.float64]:
         """P(same class) at ``distances``, same shape."""
-        return np.interp(distances, self.distances, self.probabilities)
+        return np.asarray(np.interp(distances, self.distances, self.probabilities))
 
     def logodds(self, distances: npt.NDArray[Any]) -> FloatArray:
         """Log-odds ``log(p / (1 - p))`` at ``distances``, float32, same shape."""

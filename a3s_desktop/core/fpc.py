@@ -112,7 +112,7 @@ class _State:
     """Current labels, and the best move of each sample under them."""
 
     def __init__(self, graph: PairGraph, task: Task) -> None:
-        from scipy import sparse  # noqa: PLC0415 - takes a quarter of a second to import
+        from scipy import sparse  # here: it takes a quarter of a second
 
         self._sparse = sparse
         self._graph = graph

@@ -10,9 +10,10 @@ import numpy.typing as npt
 
 from a3s_desktop.core.calibration import Calibration, calibrate, default_pseudo_labels, pseudo_labels
 from a3s_desktop.core.fpc import fpc
+from a3s_desktop.core.initial_clusterings import initial_clustering
 from a3s_desktop.core.neighbors import has_unit_norm, nearest_neighbors, normalise
-from a3s_desktop.core.types import FloatArray, InitialOptions, InitialState, IntArray, PairGraph
-from a3s_desktop.core.views import edge_distances, fuse, union_edges
+from a3s_desktop.core.types import INITIAL_CLUSTERINGS, FloatArray, InitialOptions, InitialState, IntArray, PairGraph
+from a3s_desktop.core.views import fuse, union_edges
 from a3s_desktop.errors import InputError
 from a3s_desktop.task import Task
 
@@ -54,6 +55,10 @@ def initialize(views: Sequence[npt.NDArray[Any]], options: InitialOptions, task:
     graph, calibrations = _pair_graph(tables, options, k0, task)
     task.stage("Grouping images")
     labels = fpc(graph, options.seed, task)
+    note = ""
+    if options.initial != "fpc":
+        task.stage(f"Grouping images by {options.initial} clustering")
+        labels, note = initial_clustering(tables, graph, labels, options, task)
     sizes = np.bincount(labels)
     report = {
         "samples": n,
@@ -67,6 +72,7 @@ def initialize(views: Sequence[npt.NDArray[Any]], options: InitialOptions, task:
             [float(curve.probabilities[-1]), float(curve.probabilities[0])] for curve in calibrations
         ],
         "initial": options.initial,
+        "note": note,
         "clusters": int(np.count_nonzero(sizes > 1)),
         "singletons": int(np.count_nonzero(sizes == 1)),
     }
@@ -81,6 +87,10 @@ def _check(views: Sequence[npt.NDArray[Any]], options: InitialOptions) -> None:
         raise InputError(f"The feature sets have different numbers of rows: {', '.join(map(str, sorted(lengths)))}.")
     if len(views[0]) < 2:
         raise InputError("At least two images are needed to compare them.")
+    if options.initial not in INITIAL_CLUSTERINGS:
+        raise InputError(
+            f"{options.initial!r} is no initial clustering; choose one of {', '.join(INITIAL_CLUSTERINGS)}."
+        )
     if options.neighbors < 1:
         raise InputError(f"The number of neighbours must be at least 1, not {options.neighbors}.")
     if options.pseudo_labels is not None and options.pseudo_labels < 1:
@@ -92,19 +102,23 @@ def _check(views: Sequence[npt.NDArray[Any]], options: InitialOptions) -> None:
 def _pair_graph(
     tables: list[FloatArray], options: InitialOptions, k0: int, task: Task
 ) -> tuple[PairGraph, list[Calibration]]:
+    """The graph of calibrated probabilities, and the curve of each view.
+
+    What is calibrated is the distance. A score that looks at the graph around a pair would take its place here:
+    computed for the neighbour pairs before `calibrate` and for the edges before `fuse`.
+    """
     neighbors: list[IntArray] = []
-    farthest: list[FloatArray] = []
+    distances: list[FloatArray] = []
     calibrations: list[Calibration] = []
     for view, table in enumerate(tables):
         which = f" (features {view + 1} of {len(tables)})" if len(tables) > 1 else ""
         task.stage(f"Comparing images{which}")
-        indices, distances = nearest_neighbors(table, options.neighbors, task)
+        listed, far = nearest_neighbors(table, options.neighbors, task)
         task.stage(f"Learning which distances mean the same{which}")
         labels = pseudo_labels(table, k0, options.seed, task)
-        calibrations.append(calibrate(distances, indices, labels))
-        neighbors.append(indices)
-        farthest.append(distances[:, -1])
+        calibrations.append(calibrate(far, listed, labels))
+        neighbors.append(listed)
+        distances.append(far)
     task.stage("Linking images")
-    indptr, indices = union_edges(neighbors, task)
-    distances = np.stack([edge_distances(table, indptr, indices, task) for table in tables])
-    return fuse(indptr, indices, distances, calibrations, farthest), calibrations
+    edges = union_edges(neighbors, distances, tables, task)
+    return fuse(edges, calibrations, [far[:, -1] for far in distances]), calibrations

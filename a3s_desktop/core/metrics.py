@@ -1,4 +1,4 @@
-"""How good a clustering is against known classes: NMI, ARI, purity, fission rate, entropy ratio. For evaluation only."""
+"""How good a clustering is against known classes: NMI, ARI, purity, fission rate, entropy ratio. For evaluation."""
 
 from __future__ import annotations
 

@@ -97,8 +97,15 @@ def scaled(features: FloatArray) -> tuple[FloatArray, float]:
     largest = float(np.max(np.abs(features), initial=0.0))
     if largest == 0.0 or 2.0**-16 <= largest <= 2.0**16:
         return features, 1.0
-    factor = 2.0 ** -int(np.floor(np.log2(largest)))
+    factor = 2.0 ** min(126, -int(np.floor(np.log2(largest))))
     return features * np.float32(factor), factor
+
+
+def unscaled(distances: FloatArray, factor: float) -> FloatArray:
+    """Distances between points that were multiplied by ``factor``, as they were before; never infinite."""
+    if factor == 1.0:
+        return distances
+    return np.asarray(np.minimum(distances / factor, np.finfo(np.float32).max), np.float32)
 
 
 class NearestFinder:
@@ -147,16 +154,21 @@ class NearestFinder:
         keys = self._keys(queries)
         if exclude is not None:
             keys[np.arange(len(queries)), exclude] = np.inf
-        # The k-th smallest of the groups' minima is at least the k-th smallest of all, and cheaper to find.
-        groups = keys.reshape(len(queries), _GROUPS, -1)
-        minima = groups.min(axis=1) if k <= groups.shape[2] else keys
-        limit = np.partition(minima, k - 1, axis=1)[:, k - 1].astype(np.float64)
+        limit = self._kth_smallest(keys, k).astype(np.float64)
         offset = queries.astype(np.float64) - self._centre
         norm2 = np.einsum("nd,nd->n", offset, offset)
         reach = np.sqrt(norm2) + np.sqrt(np.maximum(limit + norm2, 0.0))
         limit += self._bound * (reach * reach + norm2)
         found = np.flatnonzero(keys <= limit.astype(np.float32)[:, None])
-        return np.divmod(found, self._width)  # type: ignore[return-value]
+        return np.divmod(found, self._width)
+
+    def _kth_smallest(self, keys: FloatArray, k: int) -> FloatArray:
+        if k == 1:
+            return np.asarray(keys.min(axis=1))
+        # The k-th smallest of the groups' minima is at least the k-th smallest of all, and cheaper to find.
+        groups = keys.reshape(len(keys), _GROUPS, -1)
+        minima = groups.min(axis=1) if k <= groups.shape[2] else keys
+        return np.partition(minima, k - 1, axis=1)[:, k - 1]
 
     def _keys(self, queries: FloatArray) -> FloatArray:
         rows = len(queries)
@@ -220,9 +232,7 @@ def nearest_neighbors(features: FloatArray, k: int, task: Task) -> tuple[IntArra
         first = np.searchsorted(rows, np.arange(b - a))
         chosen = order[first[:, None] + np.arange(k)]
         indices[a:b] = columns[chosen]
-        distances[a:b] = exact[chosen]
-    if factor != 1.0:
-        distances /= np.float32(factor)
+        distances[a:b] = unscaled(exact[chosen], factor)
     return indices, distances
 
 

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import NamedTuple
 
 import numpy as np
 
 from a3s_desktop.core.calibration import CLIP, Calibration
-from a3s_desktop.core.neighbors import pair_distances
+from a3s_desktop.core.neighbors import pair_distances, scaled, unscaled
 from a3s_desktop.core.types import FloatArray, IndexArray, IntArray, PairGraph
 from a3s_desktop.task import Task
 
@@ -16,67 +17,76 @@ _CHUNK_EDGES = 1_000_000
 _LIMIT = float(np.log((1.0 - CLIP) / CLIP))
 
 
-def union_edges(neighbors: Sequence[IntArray], task: Task) -> tuple[IndexArray, IntArray]:
+class Edges(NamedTuple):
+    """Symmetric edges (CSR, rows sorted by column, no diagonal) and their distance in each view."""
+
+    indptr: IndexArray  # int64, shape (N + 1,)
+    indices: IntArray  # int32, shape (E,)
+    distances: FloatArray  # float32, shape (V, E)
+
+
+def union_edges(
+    neighbors: Sequence[IntArray], distances: Sequence[FloatArray], views: Sequence[FloatArray], task: Task
+) -> Edges:
     """Symmetric union of directed neighbour lists: an edge if either sample lists the other in any view.
 
     Parameters
     ----------
-    neighbors : sequence of int32 arrays, each of shape (N, M)
-        Neighbour lists of each view.
+    neighbors, distances : sequences of V arrays, each of shape (N, M)
+        Neighbour lists of each view and the distances to them.
+    views : sequence of V float32 arrays, each of shape (N, D_v)
     task : Task
 
     Returns
     -------
-    indptr : int64, shape (N + 1,)
-    indices : int32, shape (E,)
-        CSR rows, sorted by column, no diagonal.
+    Edges
     """
     n = len(neighbors[0])
-    per_row = max(1, 2 * sum(lists.shape[1] for lists in neighbors))
-    step = max(1, _CHUNK_EDGES // per_row)
-    counts = np.zeros(n + 1, np.int64)
-    parts = []
+    step = max(1, _CHUNK_EDGES // max(1, 2 * sum(lists.shape[1] for lists in neighbors)))
+    degrees = np.zeros(n, np.int64)
+    columns, known = [], []
     for a in range(0, n, step):
-        task.step(a / n)
+        task.step(0.5 * a / n)
         b = min(a + step, n)
-        keys = []
-        for lists in neighbors:
-            rows = np.repeat(np.arange(b - a), lists.shape[1])
-            keys.append(rows * n + lists[a:b].ravel())
+        keys, values = [], []
+        for lists, far in zip(neighbors, distances, strict=True):
+            keys.append(np.repeat(np.arange(b - a), lists.shape[1]) * n + lists[a:b].ravel())
+            values.append(far[a:b].ravel())
             listing = np.flatnonzero((lists >= a) & (lists < b))
             listed = lists.ravel()[listing].astype(np.int64) - a
             keys.append(listed * n + listing // lists.shape[1])
-        row, column = np.divmod(np.unique(np.concatenate(keys)), n)
-        row_count = np.bincount(row, minlength=b - a)
-        counts[a + 1 : b + 1] = row_count
-        parts.append(column.astype(np.int32))
-    return np.cumsum(counts), np.concatenate(parts)
+            values.append(far.ravel()[listing])
+        unique, first = np.unique(np.concatenate(keys), return_index=True)
+        row, column = np.divmod(unique, n)
+        degrees[a:b] = np.bincount(row, minlength=b - a)
+        columns.append(column.astype(np.int32))
+        known.append(np.concatenate(values)[first])
+    indptr = np.concatenate(([0], np.cumsum(degrees)))
+    indices = np.concatenate(columns)
+    if len(views) == 1:
+        return Edges(indptr, indices, np.concatenate(known)[None])
+    table = np.empty((len(views), len(indices)), np.float32)
+    for view, features in enumerate(views):
+        _edge_distances(features, indptr, indices, table[view], task)
+    return Edges(indptr, indices, table)
 
 
-def edge_distances(features: FloatArray, indptr: IndexArray, indices: IntArray, task: Task) -> FloatArray:
-    """Distance of each edge in one view, float32, shape (E,)."""
+def _edge_distances(features: FloatArray, indptr: IndexArray, indices: IntArray, out: FloatArray, task: Task) -> None:
+    points, factor = scaled(features)
     rows = np.repeat(np.arange(len(indptr) - 1, dtype=np.int32), np.diff(indptr))
-    result = np.empty(len(indices), np.float32)
     step = max(1, 8_000_000 // max(1, features.shape[1]))
     for a in range(0, len(indices), step):
-        task.step(a / len(indices))
-        result[a : a + step] = pair_distances(features, rows[a : a + step], features, indices[a : a + step])
-    return result
+        task.step(0.5 + 0.5 * a / len(indices))
+        b = a + step
+        out[a:b] = unscaled(pair_distances(points, rows[a:b], points, indices[a:b]), factor)
 
 
-def fuse(
-    indptr: IndexArray,
-    indices: IntArray,
-    distances: FloatArray,
-    calibrations: Sequence[Calibration],
-    farthest: Sequence[FloatArray],
-) -> PairGraph:
+def fuse(edges: Edges, calibrations: Sequence[Calibration], farthest: Sequence[FloatArray]) -> PairGraph:
     """The pair graph: ``p_ij = prod p / (prod p + prod (1 - p))`` over views, so log-odds add up.
 
     Parameters
     ----------
-    indptr, indices : CSR structure of the edges
-    distances : float32, shape (V, E)
+    edges : Edges
     calibrations : sequence of V curves
     farthest : sequence of V float32 arrays, each of shape (N,)
         Distance of each sample's last neighbour in the view. Pairs outside the graph are at least as far in every
@@ -85,11 +95,12 @@ def fuse(
     Returns
     -------
     PairGraph
+        Its log-odds are clipped like probabilities of a single view, to [1e-4, 1 - 1e-4].
     """
-    total = np.zeros(len(indices), np.float32)
+    total = np.zeros(len(edges.indices), np.float32)
     miss = 0.0
-    for view, calibration in enumerate(calibrations):
-        total += calibration.logodds(distances[view])
-        miss += float(np.mean(calibration.logodds(farthest[view]), dtype=np.float64))
+    for distances, calibration, far in zip(edges.distances, calibrations, farthest, strict=True):
+        total += calibration.logodds(distances)
+        miss += float(np.mean(calibration.logodds(far), dtype=np.float64))
     np.clip(total, -_LIMIT, _LIMIT, out=total)
-    return PairGraph(indptr, indices, distances, total, max(-_LIMIT, min(MISS_AT_MOST, miss)))
+    return PairGraph(edges.indptr, edges.indices, edges.distances, total, max(-_LIMIT, min(MISS_AT_MOST, miss)))

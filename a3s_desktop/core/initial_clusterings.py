@@ -1,0 +1,175 @@
+"""Other initial clusterings than FPC's own, with FPC's number of clusters times a ratio (paper: initial algorithms).
+
+All three come from scikit-learn, imported when asked for. Spectral and agglomerative clustering need memory that grows
+with the square of what they cluster; beyond `DIRECT_LIMIT` samples they work on micro-clusters (FPC on lowered
+log-odds), which the note that comes with the labels says.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from a3s_desktop.core.fpc import compact, fpc
+from a3s_desktop.core.types import FloatArray, InitialOptions, IntArray, PairGraph
+from a3s_desktop.errors import InputError
+from a3s_desktop.task import Task
+
+DIRECT_LIMIT = 5_000  # samples (or micro-clusters) for spectral and agglomerative clustering: about 200 MB
+_MINI_BATCH_FROM = 20_000
+_SLICE = 5  # iterations of K-means between two looks at the task
+_SLICES = 30
+_LOWER = (0.5, 1.0, 2.0, 4.0, 8.0)  # by how much log-odds are lowered for micro-clusters
+_WEAK_LINK = 1e-6  # affinity that joins the parts of a disconnected graph
+
+
+def number_of_clusters(fpc_labels: IntArray, ratio: float) -> int:
+    """k of the other clusterings: FPC's clusters of two or more members (all, if there are none) times ``ratio``."""
+    sizes = np.bincount(fpc_labels)
+    found = int(np.count_nonzero(sizes > 1)) or len(sizes)
+    return max(1, min(round(ratio * found), len(fpc_labels)))
+
+
+def initial_clustering(
+    views: Sequence[FloatArray], graph: PairGraph, fpc_labels: IntArray, options: InitialOptions, task: Task
+) -> tuple[IntArray, str]:
+    """The initial clustering that ``options.initial`` names.
+
+    Parameters
+    ----------
+    views : sequence of float32 arrays, each of shape (N, D_v)
+        Several are joined, each with the same mean squared distance from its mean.
+    graph : PairGraph
+    fpc_labels : int32, shape (N,)
+    options : InitialOptions
+    task : Task
+
+    Returns
+    -------
+    labels : int32, shape (N,)
+        Ids 0 .. k-1 without gaps.
+    note : str
+        A sentence for the user where the clustering worked on something else than all samples; else empty.
+
+    Raises
+    ------
+    InputError
+        There are too many micro-clusters for the clustering asked for.
+    Cancelled
+        The user cancelled the task.
+    """
+    k = number_of_clusters(fpc_labels, options.ratio)
+    n = graph.n
+    if k == 1 or k == n or options.initial == "fpc":
+        simple = fpc_labels if options.initial == "fpc" else np.arange(n) * (k == n)
+        return compact(simple), ""
+    if options.initial == "kmeans":
+        return compact(_kmeans(_joined(views), k, options.seed, task)), ""
+    if n <= DIRECT_LIMIT:
+        micro, note = np.arange(n, dtype=np.int32), ""
+    else:
+        micro, note = _micro_clusters(graph, fpc_labels, k, options, task)
+    if micro.max() + 1 <= k:
+        return compact(micro), note
+    if options.initial == "spectral":
+        coarse = _spectral(graph, micro, k, options.seed)
+    else:
+        coarse = _agglomerative(_centroids(_joined(views), micro), k)
+    task.check()
+    return compact(coarse[micro]), note
+
+
+def _joined(views: Sequence[FloatArray]) -> FloatArray:
+    if len(views) == 1:
+        return views[0]
+    parts = []
+    for view in views:
+        centred = view - view.mean(axis=0, dtype=np.float64)
+        spread = float(np.sqrt(np.mean(np.einsum("nd,nd->n", centred, centred))))
+        parts.append((centred / (spread or 1.0)).astype(np.float32))
+    return np.concatenate(parts, axis=1)
+
+
+def _kmeans(features: FloatArray, k: int, seed: int, task: Task) -> npt.NDArray[np.integer[Any]]:
+    from sklearn.cluster import KMeans, MiniBatchKMeans, kmeans_plusplus
+
+    rows = np.ascontiguousarray(features).view(np.dtype((np.void, features.strides[0]))).ravel()
+    k = min(k, len(np.unique(rows)))  # scikit-learn warns about more clusters than distinct samples
+    if len(features) > _MINI_BATCH_FROM:
+        task.check()
+        model = MiniBatchKMeans(k, n_init=1, batch_size=max(4096, 4 * k), random_state=seed)
+        labels: npt.NDArray[np.integer[Any]] = model.fit(features).labels_
+        return labels
+    centres, _ = kmeans_plusplus(features, k, random_state=seed)
+    labels = np.zeros(0, np.int32)
+    for part in range(_SLICES):  # in slices, to be cancellable
+        task.step(part / _SLICES)
+        model = KMeans(k, init=centres, n_init=1, max_iter=_SLICE, tol=0.0).fit(features)
+        centres, before, labels = model.cluster_centers_, labels, model.labels_
+        if np.array_equal(labels, before):
+            break
+    return labels
+
+
+def _micro_clusters(
+    graph: PairGraph, fpc_labels: IntArray, k: int, options: InitialOptions, task: Task
+) -> tuple[IntArray, str]:
+    """FPC with lowered log-odds: as fine as `DIRECT_LIMIT` allows, or twice as fine as asked for."""
+    best = fpc_labels
+    if best.max() + 1 > DIRECT_LIMIT:
+        raise InputError(
+            f"{best.max() + 1} groups are too many for the {options.initial} initial clustering.",
+            "Choose fpc or kmeans instead.",
+        )
+    for lower in _LOWER:
+        finer = fpc(replace(graph, logodds=graph.logodds - np.float32(lower)), options.seed, task)
+        if finer.max() + 1 > DIRECT_LIMIT:
+            break
+        best = finer
+        if best.max() + 1 >= 2 * k:
+            break
+    count = int(best.max()) + 1
+    return best, f"The {options.initial} clustering worked on {count} micro-clusters of {graph.n} samples."
+
+
+def _centroids(features: FloatArray, micro: IntArray) -> FloatArray:
+    if len(features) == micro.max() + 1:
+        return features
+    order = np.argsort(micro, kind="stable")
+    sizes = np.bincount(micro)
+    sums = np.add.reduceat(features[order], np.concatenate(([0], np.cumsum(sizes)[:-1])), axis=0)
+    return np.asarray(sums / sizes[:, None].astype(np.float32), np.float32)
+
+
+def _agglomerative(points: FloatArray, k: int) -> npt.NDArray[np.integer[Any]]:
+    from sklearn.cluster import AgglomerativeClustering
+
+    labels: npt.NDArray[np.integer[Any]] = AgglomerativeClustering(k, linkage="average").fit(points).labels_
+    return labels
+
+
+def _spectral(graph: PairGraph, micro: IntArray, k: int, seed: int) -> npt.NDArray[np.integer[Any]]:
+    """Normalised cut on p; between micro-clusters the affinities add up, which keeps every cut what it was."""
+    from scipy import sparse
+    from scipy.sparse.csgraph import connected_components
+    from sklearn.cluster import SpectralClustering
+
+    count = int(micro.max()) + 1
+    rows = micro[np.repeat(np.arange(graph.n), np.diff(graph.indptr))]
+    columns = micro[graph.indices]
+    p = 1.0 / (1.0 + np.exp(-graph.logodds.astype(np.float64)))
+    between = rows != columns
+    affinity = sparse.coo_array((p[between], (rows[between], columns[between])), shape=(count, count)).tocsr()
+    parts, of = connected_components(affinity, directed=False)
+    if parts > 1:
+        first = np.unique(of, return_index=True)[1]
+        chain = sparse.coo_array((np.full(parts - 1, _WEAK_LINK), (first[:-1], first[1:])), shape=(count, count))
+        affinity = affinity + chain + chain.T
+    affinity.indices, affinity.indptr = affinity.indices.astype(np.int32), affinity.indptr.astype(np.int32)
+    model = SpectralClustering(k, affinity="precomputed", assign_labels="cluster_qr", random_state=seed)
+    labels: npt.NDArray[np.integer[Any]] = model.fit(affinity).labels_
+    return labels
