@@ -14,7 +14,6 @@ from PySide6.QtCore import QEvent, QObject, Qt, Signal
 from PySide6.QtGui import QAction, QKeyEvent, QKeySequence
 from PySide6.QtWidgets import (
     QAbstractItemView,
-    QAbstractScrollArea,
     QAbstractSlider,
     QAbstractSpinBox,
     QApplication,
@@ -31,7 +30,7 @@ from a3s_desktop.settings import SettingsStore
 from a3s_desktop.ui.theme import icon
 
 _TEXT_WIDGETS = (QLineEdit, QTextEdit, QPlainTextEdit, QAbstractSpinBox)
-_ARROW_WIDGETS = (QAbstractItemView, QAbstractSlider, QComboBox, QTabBar, QAbstractScrollArea)
+_ARROW_WIDGETS = (QAbstractItemView, QAbstractSlider, QComboBox, QTabBar)
 _ARROWS = (Qt.Key.Key_Left, Qt.Key.Key_Right, Qt.Key.Key_Up, Qt.Key.Key_Down)
 _MODIFIERS = (
     (Qt.KeyboardModifier.ControlModifier, "Ctrl"),

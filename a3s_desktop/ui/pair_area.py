@@ -1,0 +1,160 @@
+"""The pair: two columns of cluster title, image and strip, in a frame that flashes in the colour of the answer."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import QEasingCurve, QRect, Qt, QVariantAnimation, Signal, Slot
+from PySide6.QtGui import QColor, QPainter, QPaintEvent, QRegion, QResizeEvent
+from PySide6.QtWidgets import QHBoxLayout, QLabel, QVBoxLayout, QWidget
+
+from a3s_desktop.ui.image_loader import ImageLoader
+from a3s_desktop.ui.image_pane import ImagePane
+from a3s_desktop.ui.member_strip import MemberStrip
+from a3s_desktop.ui.theme import SPACE_1, SPACE_2, cluster_colour, set_role, tokens
+
+FRAME = 10  # logical pixels around the pair; the flash is painted only here
+GUTTER = 10
+FLASH_MS = 420
+
+
+class ClusterTitle(QWidget):
+    """A coloured dot as on the map, the cluster's number, its size."""
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._dot = QLabel()
+        self._dot.setFixedSize(10, 10)
+        self._name = QLabel()
+        self._size = QLabel()
+        self._size.setProperty("role", "muted")
+        self._cluster = -1
+        row = QHBoxLayout(self)
+        row.setContentsMargins(2, 0, 2, SPACE_1)
+        row.setSpacing(SPACE_2)
+        row.addWidget(self._dot)
+        row.addWidget(self._name)
+        row.addWidget(self._size)
+        row.addStretch(1)
+        set_role(self._name, role="heading")
+
+    def set_cluster(self, cluster: int, size: int) -> None:
+        """Show a cluster; one of size 1 is called a single image."""
+        self._cluster = cluster
+        self._name.setText(f"Cluster {cluster}" if size > 1 else "Single image")
+        self._size.setText(f"{size:,} images" if size > 1 else "not in a cluster yet")
+        self.recolour()
+
+    def recolour(self) -> None:
+        """After a change of theme."""
+        colour = cluster_colour(max(self._cluster, 0)).name()
+        self._dot.setStyleSheet(f"background: {colour}; border-radius: 5px;")
+
+
+class PairColumn(QWidget):
+    """One side of the pair.
+
+    Signals
+    -------
+    memberChosen(int)
+        A member of the strip was clicked (-1: back to the pair's own image).
+    """
+
+    memberChosen = Signal(int)  # noqa: N815 - Qt's naming
+
+    def __init__(self, loader: ImageLoader, side: str, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.title = ClusterTitle()
+        self.pane = ImagePane(loader)
+        self.pane.setObjectName(f"pane.{side}")
+        self.strip = MemberStrip(loader)
+        self.strip.setObjectName(f"strip.{side}")
+        self.strip.chosen.connect(self.memberChosen)
+        column = QVBoxLayout(self)
+        column.setContentsMargins(0, 0, 0, 0)
+        column.setSpacing(0)
+        column.addWidget(self.title)
+        column.addWidget(self.pane, 1)
+        column.addWidget(self.strip)
+
+
+class PairArea(QWidget):
+    """Both columns, equally wide to the pixel, so that an image decoded ahead fits either side."""
+
+    def __init__(self, loader: ImageLoader, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.left = PairColumn(loader, "left")
+        self.right = PairColumn(loader, "right")
+        self._row = QHBoxLayout(self)
+        self._row.setSpacing(GUTTER)
+        self._row.addWidget(self.left, 1)
+        self._row.addWidget(self.right, 1)
+        self._flash = QColor()
+        self._strength = 0.0
+        self._fade = QVariantAnimation(self)
+        self._fade.setStartValue(1.0)
+        self._fade.setEndValue(0.0)
+        self._fade.setDuration(FLASH_MS)
+        self._fade.setEasingCurve(QEasingCurve.Type.InQuad)
+        self._fade.valueChanged.connect(self._on_fade)
+        self._even()
+
+    @property
+    def columns(self) -> tuple[PairColumn, PairColumn]:
+        """Left and right."""
+        return self.left, self.right
+
+    def flash(self, colour: str) -> None:
+        """Let the frame light up and fade. Costs a few thin rectangles a frame; nothing waits for it."""
+        self._flash = QColor(colour)
+        self._fade.stop()
+        self._fade.start()
+
+    @property
+    def flashing(self) -> bool:
+        """Whether the frame is lit now."""
+        return self._strength > 0.0
+
+    def stop_flash(self) -> None:
+        """Dark at once (for pictures of the window)."""
+        self._fade.stop()
+        self._on_fade(0.0)
+
+    @Slot("QVariant")
+    def _on_fade(self, value: float) -> None:
+        self._strength = float(value)
+        inner = self.rect().adjusted(FRAME, FRAME, -FRAME, -FRAME)
+        self.update(QRegion(self.rect()) - QRegion(inner))
+
+    def paintEvent(self, _event: QPaintEvent) -> None:
+        """Qt's; see `draw`."""
+        painter = QPainter(self)
+        self.draw(painter)
+        painter.end()
+
+    def draw(self, painter: QPainter) -> None:
+        """Paint the lit frame: strong at the rim, fading inwards."""
+        painter.fillRect(self.rect(), QColor(tokens().window))
+        if self._strength <= 0.0:
+            return
+        painter.setPen(Qt.PenStyle.NoPen)
+        steps = (1.0, 1.0, 1.0, 0.8, 0.55, 0.35, 0.2, 0.1)
+        for inset, weight in enumerate(steps):
+            colour = QColor(self._flash)
+            colour.setAlphaF(self._strength * weight)
+            outer = self.rect().adjusted(inset, inset, -inset, -inset)
+            ring = QRegion(outer) - QRegion(outer.adjusted(1, 1, -1, -1))
+            for rect in _rects(ring):
+                painter.fillRect(rect, colour)
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """Keep both columns equal."""
+        super().resizeEvent(event)
+        self._even()
+
+    def _even(self) -> None:
+        odd = (self.width() - 2 * FRAME - GUTTER) % 2
+        margins = (FRAME, FRAME, FRAME + odd, FRAME)
+        self._row.setContentsMargins(*margins)
+
+
+def _rects(region: QRegion) -> list[QRect]:
+    return [QRect(rect) for rect in region]
