@@ -13,7 +13,7 @@ from a3s_desktop.core.types import Answer
 from a3s_desktop.errors import A3SError, Cancelled, StaleAnswerError
 from a3s_desktop.session.state import Change, Phase, SessionState
 from a3s_desktop.task import Progress
-from a3s_desktop.ui.engine_room import EngineRoom, Opened
+from a3s_desktop.ui.engine_room import EngineRoom, Exported, Opened
 from a3s_desktop.ui.jobs import Job, Jobs, Worker
 
 if TYPE_CHECKING:
@@ -63,6 +63,8 @@ class Bridge(QObject):
         float32 (N, 2) map positions; comes again when a better one is known.
     exported(object)
         Path of the file written.
+    exportExists(str, object)
+        Kind and path: nothing was written, the file is there and ``overwrite`` was not given.
     pairPainted(object)
         The `QuestionView` whose two images have just been painted.
     """
@@ -79,6 +81,7 @@ class Bridge(QObject):
     historyReady = Signal(object)  # noqa: N815
     layoutReady = Signal(object)  # noqa: N815
     exported = Signal(object)
+    exportExists = Signal(str, object)  # noqa: N815
     pairPainted = Signal(object)  # noqa: N815
 
     def __init__(self, jobs: Jobs, parent: QObject | None = None, room: EngineRoom | None = None) -> None:
@@ -211,7 +214,7 @@ class Bridge(QObject):
 
     @Slot(str, object, bool)
     def export(self, kind: str, out: Path, overwrite: bool = False) -> None:
-        """Write the clusters to a file (``csv`` or ``json``); ends in ``exported`` or ``failed``."""
+        """Write the clusters to a file (``csv`` or ``json``); ends in ``exported``, ``exportExists`` or ``failed``."""
         if self._project is not None:
             self._submit(self._room.export, kind, Path(out), overwrite, done=self._on_exported)
 
@@ -292,9 +295,12 @@ class Bridge(QObject):
             self.historyReady.emit(result[1])
 
     @Slot(object)
-    def _on_exported(self, path: Path) -> None:
+    def _on_exported(self, outcome: Exported) -> None:
         self._update_busy()
-        self.exported.emit(path)
+        if outcome.written:
+            self.exported.emit(outcome.path)
+        else:
+            self.exportExists.emit(outcome.kind, outcome.path)
 
     @Slot(object)
     def _on_progress(self, progress: Progress) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import os
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -52,6 +53,15 @@ class Opened:
     better_layout: Callable[..., tuple[int, FloatArray]] | None
 
 
+@dataclass(frozen=True, slots=True)
+class Exported:
+    """Outcome of an export: written, or not because the file is there already."""
+
+    kind: str
+    path: Path
+    written: bool
+
+
 class EngineRoom:
     """Every method runs on the engine thread and names the project it is meant for."""
 
@@ -75,7 +85,7 @@ class EngineRoom:
             name=session.workspace.name,
             items=session.workspace.items,
             state=session.state,
-            change=session.last_change,
+            change=session.change,
             recovered=report.recovered,
             warnings=tuple(report.warnings),
             first_layout=layout.first,
@@ -110,9 +120,12 @@ class EngineRoom:
         """The newest answers in force."""
         return project, tuple(self._of(project).history(limit))
 
-    def export(self, project: int, kind: str, out: Path, overwrite: bool) -> Path:
-        """Write the clusters to a file."""
-        return self._of(project).export(kind, out, overwrite)
+    def export(self, project: int, kind: str, out: Path, overwrite: bool) -> Exported:
+        """Write the clusters to a file; an existing one is replaced only with ``overwrite``."""
+        session = self._of(project)
+        if not overwrite and os.path.lexists(out):
+            return Exported(kind, out, written=False)
+        return Exported(kind, session.export(kind, out, overwrite), written=True)
 
     def _of(self, project: int) -> Session:
         if self._session is None or project != self._id:

@@ -18,7 +18,7 @@ from a3s_desktop.core.types import Answer, Reason
 from a3s_desktop.errors import ProjectError, StaleAnswerError, StorageFailedError
 from a3s_desktop.session.state import Change, ChangeKind, Phase, QuestionView, SessionState, no_items
 from a3s_desktop.ui.bridge import Bridge, BridgePhase
-from a3s_desktop.ui.engine_room import Opened
+from a3s_desktop.ui.engine_room import Exported, Opened
 from a3s_desktop.ui.jobs import Jobs
 
 
@@ -81,8 +81,8 @@ class FakeRoom:
     def history(self, project: int, limit: int) -> tuple[int, tuple[object, ...]]:
         return project, tuple(self.answers[:limit])
 
-    def export(self, project: int, kind: str, out: Path, overwrite: bool) -> Path:
-        return out
+    def export(self, project: int, kind: str, out: Path, overwrite: bool) -> Exported:
+        return Exported(kind, out, written=overwrite)
 
     def _change(self, project: int, kind: ChangeKind) -> tuple[int, SessionState, Change]:
         self.revision += 1
@@ -254,7 +254,10 @@ def test_busy_is_told_and_taken_back(opened, room, qtbot):
     qtbot.waitUntil(lambda: seen == [True, False])
 
 
-def test_export_tells_the_file(opened, qtbot, tmp_path):
-    with qtbot.waitSignal(opened.exported) as caught:
+def test_export_asks_before_it_replaces_and_tells_the_file(opened, qtbot, tmp_path):
+    with qtbot.waitSignal(opened.exportExists) as caught:
         opened.export("csv", tmp_path / "out.csv", False)
+    assert caught.args == ["csv", tmp_path / "out.csv"]
+    with qtbot.waitSignal(opened.exported) as caught:
+        opened.export("csv", tmp_path / "out.csv", True)
     assert caught.args[0] == tmp_path / "out.csv"

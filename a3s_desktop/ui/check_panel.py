@@ -1,0 +1,223 @@
+"""What the check of a new project found: fits or not, every problem in plain words, the rows and files side by side."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from PySide6.QtCore import Qt, Signal
+from PySide6.QtWidgets import (
+    QAbstractItemView,
+    QCheckBox,
+    QFrame,
+    QHBoxLayout,
+    QHeaderView,
+    QLabel,
+    QScrollArea,
+    QTableWidget,
+    QTableWidgetItem,
+    QVBoxLayout,
+    QWidget,
+)
+
+from a3s_desktop.errors import A3SError
+from a3s_desktop.ui.theme import SPACE_2, SPACE_3, SPACE_4, icon_pixmap, tokens
+
+MAX_MESSAGES = 20  # of each kind; more would not be read
+
+
+class CheckPanel(QFrame):
+    """Shows the state of the check and asks for confirmation where only the user can know.
+
+    Signals
+    -------
+    confirmationChanged()
+    """
+
+    confirmationChanged = Signal()  # noqa: N815 - Qt's naming
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setProperty("role", "card")
+        layout = QVBoxLayout(self)
+        layout.setContentsMargins(SPACE_4, SPACE_4, SPACE_4, SPACE_4)
+        layout.setSpacing(SPACE_3)
+        head = QHBoxLayout()
+        head.setSpacing(SPACE_2)
+        self._symbol = QLabel()
+        head.addWidget(self._symbol)
+        self.headline = QLabel()
+        self.headline.setProperty("role", "heading")
+        self.headline.setWordWrap(True)
+        self.headline.setAccessibleName("Result of the check")
+        head.addWidget(self.headline, 1)
+        layout.addLayout(head)
+        self.facts = QLabel()
+        self.facts.setProperty("role", "muted")
+        self.facts.setWordWrap(True)
+        self.facts.setTextFormat(Qt.TextFormat.PlainText)
+        layout.addWidget(self.facts)
+        self._scroll = QScrollArea()
+        self._scroll.setWidgetResizable(True)
+        self._scroll.setFrameShape(QFrame.Shape.NoFrame)
+        self._scroll.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        layout.addWidget(self._scroll, 1)
+        self._state: tuple[str, str] = ("", "")
+        self.confirm = QCheckBox("These rows and images belong together")
+        self.confirm.toggled.connect(self.confirmationChanged)
+        self.confirm.hide()
+        layout.addWidget(self.confirm)
+        self._needs_confirmation = False
+        self.messages: list[str] = []
+        self.show_waiting("Choose an image folder and a feature file.")
+
+    @property
+    def confirmed(self) -> bool:
+        """Whether the user has said what had to be said."""
+        return not self._needs_confirmation or self.confirm.isChecked()
+
+    def show_waiting(self, text: str) -> None:
+        """Nothing to check yet, or the check is running."""
+        self._head("clock", text)
+        self.facts.hide()
+        self._fill([])
+        self._ask_confirmation(False)
+
+    def show_failure(self, error: A3SError) -> None:
+        """The check itself could not be finished."""
+        self._head("warning", "This cannot be used yet")
+        self.facts.hide()
+        self._fill([_message(error.message, error.hint, "banner-danger")])
+        self.messages = [str(error)]
+        self._ask_confirmation(False)
+
+    def show_report(self, report: Any) -> None:
+        """A finished check.
+
+        Parameters
+        ----------
+        report : SpecReport
+        """
+        errors, warnings = list(report.errors), list(report.warnings)
+        blocks: list[QWidget] = [
+            _message(error.message, error.hint, "banner-danger") for error in errors[:MAX_MESSAGES]
+        ]
+        if len(errors) > MAX_MESSAGES:
+            blocks.append(_message(f"… and {len(errors) - MAX_MESSAGES:,} more.", "", "banner-danger"))
+        blocks += [_message(str(warning), "", "banner-warning") for warning in warnings[:MAX_MESSAGES]]
+        problems = list(report.problems)
+        if problems:
+            blocks.append(_message(*_unreadable(problems), "banner-warning"))
+        if report.pairs:
+            blocks.append(self._pairs(report))
+        if errors:
+            self._head("warning", "1 thing to put right" if len(errors) == 1 else f"{len(errors)} things to put right")
+        else:
+            self._head("check-circle", "Everything fits")
+        self.facts.setText(_facts(report))
+        self.facts.setVisible(bool(self.facts.text()))
+        self._fill(blocks)
+        self.messages = [str(error) for error in errors] + [str(warning) for warning in warnings]
+        self._ask_confirmation(not errors and report.how == "sorted")
+
+    def _head(self, symbol: str, text: str) -> None:
+        theme = tokens()
+        colour = {"check-circle": theme.same, "warning": theme.warning}.get(symbol, theme.muted)
+        self._symbol.setPixmap(icon_pixmap(symbol, colour, 22, self.devicePixelRatioF()))
+        self._state = (symbol, text)
+        self.headline.setText(text)
+
+    def changeEvent(self, event) -> None:  # type: ignore[no-untyped-def]
+        """The symbol follows the theme."""
+        if event.type() == event.Type.PaletteChange and hasattr(self, "_state") and self._state[0]:
+            self._head(*self._state)
+        super().changeEvent(event)
+
+    def _ask_confirmation(self, needed: bool) -> None:
+        if needed != self._needs_confirmation or not needed:
+            self.confirm.setChecked(False)
+        self._needs_confirmation = needed
+        self.confirm.setVisible(needed)
+        self.confirmationChanged.emit()
+
+    def _fill(self, blocks: list[QWidget]) -> None:
+        self.messages = []
+        content = QWidget()
+        column = QVBoxLayout(content)
+        column.setContentsMargins(0, 0, 0, 0)
+        column.setSpacing(SPACE_2)
+        for block in blocks:
+            column.addWidget(block)
+        column.addStretch(1)
+        self._scroll.setWidget(content)  # deletes the earlier one
+
+    def _pairs(self, report: Any) -> QWidget:
+        box = QWidget()
+        column = QVBoxLayout(box)
+        column.setContentsMargins(0, 0, 0, 0)
+        title = QLabel("First and last rows")
+        title.setProperty("role", "muted")
+        column.addWidget(title)
+        pairs = list(report.pairs)
+        table = QTableWidget(len(pairs), 2)
+        table.setHorizontalHeaderLabels(["Row", "Image"])
+        table.verticalHeader().hide()
+        table.setShowGrid(False)
+        table.setEditTriggers(QAbstractItemView.EditTrigger.NoEditTriggers)
+        table.setSelectionMode(QAbstractItemView.SelectionMode.NoSelection)
+        table.setFocusPolicy(Qt.FocusPolicy.NoFocus)
+        table.setTextElideMode(Qt.TextElideMode.ElideLeft)
+        table.setAccessibleName("First and last rows with their images")
+        table.horizontalHeader().setSectionResizeMode(0, QHeaderView.ResizeMode.ResizeToContents)
+        table.horizontalHeader().setSectionResizeMode(1, QHeaderView.ResizeMode.Stretch)
+        for line, pair in enumerate(pairs):
+            row, name = _row_and_name(pair)
+            table.setItem(line, 0, QTableWidgetItem(f"{row + 1:,}"))
+            item = QTableWidgetItem(name)
+            item.setToolTip(name)
+            table.setItem(line, 1, item)
+        table.verticalHeader().setDefaultSectionSize(26)
+        table.setFixedHeight(26 * len(pairs) + 34)
+        table.setVerticalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        column.addWidget(table)
+        return box
+
+
+def _row_and_name(pair: Any) -> tuple[int, str]:
+    row, name = pair[0], pair[1]
+    return int(row), str(name)
+
+
+def _facts(report: Any) -> str:
+    parts = []
+    if report.paths:
+        parts.append(f"{len(report.paths):,} images")
+    how = {"order file": "in the order of the order file", "names": "by the names in the feature file",
+           "sorted": "by position: images in sorted order, first row first"}  # fmt: skip
+    if report.how:
+        parts.append(f"Rows match {how.get(report.how, report.how)}")
+    return ". ".join(parts) + "." if parts else ""
+
+
+def _unreadable(problems: list[Any]) -> tuple[str, str]:
+    named = ", ".join(str(problem.path) for problem in problems[:3])
+    more = f" and {len(problems) - 3:,} more" if len(problems) > 3 else ""
+    count = "1 image cannot" if len(problems) == 1 else f"{len(problems):,} images cannot"
+    return f"{count} be shown: {named}{more}.", "They stay in the project, with a placeholder instead of the picture."
+
+
+def _message(text: str, hint: str, role: str) -> QFrame:
+    frame = QFrame()
+    frame.setProperty("role", role)
+    column = QVBoxLayout(frame)
+    column.setContentsMargins(SPACE_3, SPACE_2, SPACE_3, SPACE_2)
+    column.setSpacing(2)
+    for part, part_role in ((text, ""), (hint, "muted")):
+        if part:
+            label = QLabel(part)
+            label.setWordWrap(True)
+            label.setTextFormat(Qt.TextFormat.PlainText)
+            label.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
+            if part_role:
+                label.setProperty("role", part_role)
+            column.addWidget(label)
+    return frame

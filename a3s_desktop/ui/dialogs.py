@@ -1,0 +1,325 @@
+"""Messages and small questions. None blocks: each is opened, tells its outcome by a signal, and deletes itself."""
+
+from __future__ import annotations
+
+import platform
+import sys
+import traceback
+from pathlib import Path
+
+import numpy as np
+import PySide6
+from PySide6.QtCore import Qt, Signal, Slot
+from PySide6.QtGui import QCloseEvent, QGuiApplication, QPalette
+from PySide6.QtWidgets import (
+    QButtonGroup,
+    QDialog,
+    QDialogButtonBox,
+    QFileDialog,
+    QHBoxLayout,
+    QLabel,
+    QLineEdit,
+    QPlainTextEdit,
+    QPushButton,
+    QRadioButton,
+    QVBoxLayout,
+    QWidget,
+)
+
+from a3s_desktop import __version__
+from a3s_desktop.errors import A3SError, ContradictionError
+from a3s_desktop.logs import Crash
+from a3s_desktop.ui.theme import SPACE_2, SPACE_3, SPACE_4, SPACE_5, icon_pixmap, set_role, tokens
+
+EXPORT_KINDS = (
+    ("csv", "Table (CSV)", "One line for each image: path, cluster, name, status. Opens in any spreadsheet."),
+    ("json", "JSON", "The same as a structured text file, for programs."),
+)
+
+
+def system_details() -> str:
+    """Versions that a report of a problem should carry; no names, no paths."""
+    return (
+        f"A3S Desktop {__version__}, Python {platform.python_version()}, PySide6 {PySide6.__version__}, "
+        f"NumPy {np.__version__}, {platform.system()} {platform.release()} {platform.machine()}, "
+        f"{QGuiApplication.platformName()}"
+    )
+
+
+def error_details(error: BaseException) -> str:
+    """The whole of an error as text to be copied: message, hint, versions, and for a bug its traceback."""
+    parts = [str(error)]
+    if isinstance(error, A3SError):
+        parts = [error.message, error.hint]
+    if isinstance(error, ContradictionError):
+        parts.append("; ".join(f"{left} {answer} {right}" for left, right, answer in error.chain))
+    parts.append(system_details())
+    if not isinstance(error, A3SError) or error.__cause__ is not None:
+        parts.append("".join(traceback.format_exception(error)).rstrip())
+    return "\n".join(part for part in parts if part)
+
+
+class MessageDialog(QDialog):
+    """An icon, a sentence, a hint, optional details and buttons.
+
+    Signals
+    -------
+    chosen(str)
+        Key of the button that was pressed; "close" where the dialog was closed in another way.
+    """
+
+    chosen = Signal(str)
+
+    def __init__(
+        self,
+        parent: QWidget | None,
+        title: str,
+        message: str,
+        hint: str = "",
+        *,
+        symbol: str = "warning",
+        buttons: tuple[tuple[str, str], ...] = (("close", "Close"),),
+        primary: str = "close",
+        details: str = "",
+        show_details: bool = False,
+    ) -> None:
+        super().__init__(parent)
+        self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        self.setWindowModality(Qt.WindowModality.WindowModal)
+        self.setWindowTitle(title)
+        self.setMinimumWidth(460)
+        self._details = details
+        self._answered = False
+        layout = QVBoxLayout(self)
+        layout.setContentsMargins(SPACE_5, SPACE_5, SPACE_5, SPACE_4)
+        layout.setSpacing(SPACE_4)
+        layout.addLayout(self._text(symbol, message, hint))
+        if show_details and details:
+            view = QPlainTextEdit(details)
+            view.setReadOnly(True)
+            view.setMinimumSize(560, 220)
+            view.setAccessibleName("Details")
+            layout.addWidget(view, 1)
+        layout.addLayout(self._buttons(buttons, primary))
+
+    def _text(self, symbol: str, message: str, hint: str) -> QHBoxLayout:
+        theme = tokens()
+        colour = {"warning": theme.warning, "info": theme.accent, "check-circle": theme.same}.get(symbol, theme.text)
+        row = QHBoxLayout()
+        row.setSpacing(SPACE_4)
+        picture = QLabel()
+        picture.setPixmap(icon_pixmap(symbol, colour, 32, self.devicePixelRatioF()))
+        row.addWidget(picture, 0, Qt.AlignmentFlag.AlignTop)
+        column = QVBoxLayout()
+        column.setSpacing(SPACE_2)
+        self.message = _wrapped(message, "heading")
+        column.addWidget(self.message)
+        self.hint = _wrapped(hint, "muted")
+        self.hint.setVisible(bool(hint))
+        column.addWidget(self.hint)
+        row.addLayout(column, 1)
+        return row
+
+    def _buttons(self, buttons: tuple[tuple[str, str], ...], primary: str) -> QHBoxLayout:
+        row = QHBoxLayout()
+        row.setSpacing(SPACE_2)
+        if self._details:
+            copy = QPushButton("Copy details")
+            copy.setAutoDefault(False)
+            copy.clicked.connect(self._copy)
+            row.addWidget(copy)
+            self._copy_button = copy
+        row.addStretch(1)
+        self.buttons: dict[str, QPushButton] = {}
+        for key, text in buttons:
+            button = QPushButton(text)
+            button.setProperty("key", key)
+            button.setAutoDefault(False)
+            button.clicked.connect(self._press)
+            row.addWidget(button)
+            self.buttons[key] = button
+        chosen = self.buttons[primary]
+        set_role(chosen, kind="primary")
+        chosen.setDefault(True)
+        chosen.setFocus()
+        return row
+
+    @Slot()
+    def _copy(self) -> None:
+        QGuiApplication.clipboard().setText(self._details)
+        self._copy_button.setText("Copied")
+
+    @Slot()
+    def _press(self) -> None:
+        self._finish(str(self.sender().property("key")))
+
+    def reject(self) -> None:
+        """Escape and the window's close button."""
+        self._finish("close")
+
+    def closeEvent(self, event: QCloseEvent) -> None:
+        """However it is closed, the one who asked gets an answer."""
+        if not self._answered:
+            self._answered = True
+            self.chosen.emit("close")
+        super().closeEvent(event)
+
+    def _finish(self, key: str) -> None:
+        if not self._answered:
+            self._answered = True
+            self.chosen.emit(key)
+        self.close()
+
+
+def show_error(parent: QWidget, error: A3SError, title: str = "A3S Desktop") -> MessageDialog:
+    """Say a known problem: its sentence, its hint, and the details to be copied."""
+    dialog = MessageDialog(parent, title, error.message, error.hint, details=error_details(error))
+    dialog.open()
+    return dialog
+
+
+def show_crash(parent: QWidget | None, crash: Crash, log_file: Path | None = None) -> MessageDialog:
+    """Say that a bug was met. The answers are safe, since each is on disk before the next pair is shown."""
+    hint = "Every answer that you gave is saved. You can go on; if it happens again, quit and start the program again."
+    if log_file is not None:
+        hint += f" More is in the log file {log_file}."
+    dialog = MessageDialog(
+        parent, "A3S Desktop – unexpected problem", "Something went wrong inside the program.", hint,
+        buttons=(("quit", "Quit"), ("close", "Go on")), details=crash.details, show_details=True,
+    )  # fmt: skip
+    dialog.open()
+    return dialog
+
+
+def ask(
+    parent: QWidget,
+    title: str,
+    message: str,
+    hint: str,
+    buttons: tuple[tuple[str, str], ...],
+    primary: str,
+    symbol: str = "info",
+) -> MessageDialog:
+    """A question with named answers; see `MessageDialog.chosen`."""
+    dialog = MessageDialog(parent, title, message, hint, symbol=symbol, buttons=buttons, primary=primary)
+    dialog.open()
+    return dialog
+
+
+class ExportDialog(QDialog):
+    """Where to and as what. Whether the file exists is found out by the writer, which then asks.
+
+    Signals
+    -------
+    requested(str, object)
+        Kind ("csv", "json") and path.
+    """
+
+    requested = Signal(str, object)
+
+    def __init__(self, parent: QWidget | None, name: str, folder: Path, summary: str) -> None:
+        super().__init__(parent)
+        self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        self.setWindowModality(Qt.WindowModality.WindowModal)
+        self.setWindowTitle("Export")
+        self.setMinimumWidth(560)
+        layout = QVBoxLayout(self)
+        layout.setContentsMargins(SPACE_5, SPACE_5, SPACE_5, SPACE_4)
+        layout.setSpacing(SPACE_3)
+        layout.addWidget(_wrapped("Write the clusters as they are on the screen", "heading"))
+        layout.addWidget(_wrapped(summary, "muted"))
+        self._kinds = QButtonGroup(self)
+        self._buttons: dict[str, QRadioButton] = {}
+        for kind, text, tip in EXPORT_KINDS:
+            button = QRadioButton(text)
+            button.setProperty("kind_of_file", kind)
+            self._kinds.addButton(button)
+            self._buttons[kind] = button
+            layout.addWidget(button)
+            description = _wrapped(tip, "muted")
+            description.setContentsMargins(SPACE_5, 0, 0, SPACE_2)
+            layout.addWidget(description)
+        self._buttons["csv"].setChecked(True)
+        self._kinds.buttonClicked.connect(self._change_kind)
+        self.path = QLineEdit(str(folder / f"{name}.csv"))
+        self.path.setAccessibleName("File to be written")
+        self.path.textChanged.connect(self._update)
+        browse = QPushButton("Browse…")
+        browse.setAutoDefault(False)
+        browse.clicked.connect(self._browse)
+        row = QHBoxLayout()
+        row.addWidget(self.path, 1)
+        row.addWidget(browse)
+        layout.addLayout(row)
+        buttons = QDialogButtonBox(QDialogButtonBox.StandardButton.Cancel)
+        self.export_button = buttons.addButton("Export", QDialogButtonBox.ButtonRole.AcceptRole)
+        set_role(self.export_button, kind="primary")
+        self.export_button.setDefault(True)
+        buttons.accepted.connect(self._accept)
+        buttons.rejected.connect(self.close)
+        layout.addSpacing(SPACE_2)
+        layout.addWidget(buttons)
+        self._update()
+
+    @property
+    def kind(self) -> str:
+        """The chosen kind of file."""
+        return str(self._kinds.checkedButton().property("kind_of_file"))
+
+    def choose(self, kind: str) -> None:
+        """Choose a kind of file, as a click on it would."""
+        self._buttons[kind].setChecked(True)
+        self._change_kind()
+
+    @Slot()
+    def _change_kind(self) -> None:
+        path = Path(self.path.text())
+        if path.suffix.lower().lstrip(".") in self._buttons:
+            self.path.setText(str(path.with_suffix(f".{self.kind}")))
+
+    @Slot()
+    def _browse(self) -> None:
+        dialog = QFileDialog(self, "Export to", self.path.text())
+        dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        dialog.setAcceptMode(QFileDialog.AcceptMode.AcceptSave)
+        dialog.setDefaultSuffix(self.kind)
+        # The writer asks before it replaces a file; asked twice, people stop reading.
+        dialog.setOption(QFileDialog.Option.DontConfirmOverwrite)
+        dialog.fileSelected.connect(self.path.setText)
+        dialog.open()
+
+    @Slot()
+    def _update(self) -> None:
+        text = self.path.text().strip()
+        self.export_button.setEnabled(bool(text) and Path(text).is_absolute())
+
+    @Slot()
+    def _accept(self) -> None:
+        self.requested.emit(self.kind, Path(self.path.text().strip()))
+        self.close()
+
+
+class AboutDialog(MessageDialog):
+    """What the program is, and its versions."""
+
+    def __init__(self, parent: QWidget | None) -> None:
+        super().__init__(
+            parent,
+            "About A3S Desktop",
+            f"A3S Desktop {__version__}",
+            "Sorts images by identity with few answers. It compares the images' embeddings, groups what is surely "
+            "alike, and asks you about the pairs whose answer tells most. Works offline; your images stay where they "
+            "are.\n\n" + system_details(),
+            symbol="app",
+            details=f"{system_details()}\n{sys.version}",
+        )
+
+
+def _wrapped(text: str, role: str) -> QLabel:
+    label = QLabel(text)
+    label.setWordWrap(True)
+    label.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
+    label.setTextFormat(Qt.TextFormat.PlainText)  # file names may look like markup
+    label.setForegroundRole(QPalette.ColorRole.WindowText)
+    label.setProperty("role", role)
+    return label

@@ -1,0 +1,214 @@
+"""Form fields for files and folders. They hold paths as text and never touch the disk: checking is the worker's."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from PySide6.QtCore import QSize, Qt, Signal, Slot
+from PySide6.QtGui import QDragEnterEvent, QDropEvent
+from PySide6.QtWidgets import (
+    QAbstractItemView,
+    QFileDialog,
+    QHBoxLayout,
+    QLineEdit,
+    QListWidget,
+    QListWidgetItem,
+    QPushButton,
+    QVBoxLayout,
+    QWidget,
+)
+
+from a3s_desktop.ui.theme import SPACE_2, icon
+
+FEATURE_FILTER = "Feature files (*.npy *.npz *.csv *.tsv);;All files (*)"
+ORDER_FILTER = "Text files (*.txt *.csv *.tsv);;All files (*)"
+LABEL_FILTER = "Label files (*.csv *.tsv *.npy);;All files (*)"
+
+
+def dropped_paths(event: QDragEnterEvent | QDropEvent) -> list[str]:
+    """Local files and folders of a drag."""
+    mime = event.mimeData()
+    return [url.toLocalFile() for url in mime.urls() if url.isLocalFile()] if mime.hasUrls() else []
+
+
+class PathField(QWidget):
+    """A line with a path and a button that opens a file dialog; files can be dropped on it.
+
+    Signals
+    -------
+    changed()
+    """
+
+    changed = Signal()
+
+    def __init__(
+        self,
+        name: str,
+        placeholder: str = "",
+        *,
+        folder: bool = False,
+        pattern: str = "",
+        parent: QWidget | None = None,
+    ) -> None:
+        super().__init__(parent)
+        self._name = name
+        self._folder = folder
+        self._pattern = pattern
+        self.start = ""  # where the dialog begins while the field is empty
+        self.edit = QLineEdit()
+        self.edit.setPlaceholderText(placeholder)
+        self.edit.setAccessibleName(name)
+        self.edit.setClearButtonEnabled(True)
+        self.edit.textChanged.connect(self.changed)
+        self.button = QPushButton("Browse…")
+        self.button.setAccessibleName(f"Browse for {name.lower()}")
+        self.button.setAutoDefault(False)
+        self.button.clicked.connect(self.browse)
+        layout = QHBoxLayout(self)
+        layout.setContentsMargins(0, 0, 0, 0)
+        layout.setSpacing(SPACE_2)
+        layout.addWidget(self.edit, 1)
+        layout.addWidget(self.button)
+        self.setFocusProxy(self.edit)
+        self.edit.setAcceptDrops(False)  # else the line takes the text of the drop and adds it to what is there
+        self.setAcceptDrops(True)
+
+    def path(self) -> Path | None:
+        """The path, or None while the field is empty."""
+        text = self.edit.text().strip().strip('"')
+        return Path(text).expanduser() if text else None
+
+    def set_path(self, path: Path | str | None) -> None:
+        """Fill the field."""
+        self.edit.setText("" if path is None else str(path))
+
+    @Slot()
+    def browse(self) -> None:
+        """Open the file dialog."""
+        dialog = QFileDialog(self, self._name, self.edit.text().strip() or self.start)
+        dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        if self._folder:
+            dialog.setFileMode(QFileDialog.FileMode.Directory)
+            dialog.setOption(QFileDialog.Option.ShowDirsOnly)
+        else:
+            dialog.setFileMode(QFileDialog.FileMode.ExistingFile)
+            dialog.setNameFilter(self._pattern)
+        dialog.fileSelected.connect(self.edit.setText)
+        dialog.open()
+
+    def dragEnterEvent(self, event: QDragEnterEvent) -> None:
+        """Take one file or folder."""
+        if len(dropped_paths(event)) == 1:
+            event.acceptProposedAction()
+
+    def dropEvent(self, event: QDropEvent) -> None:
+        """Take one file or folder."""
+        paths = dropped_paths(event)
+        if len(paths) == 1:
+            self.edit.setText(paths[0])
+            event.acceptProposedAction()
+
+
+class PathList(QWidget):
+    """A short list of files; files can be dropped on it.
+
+    Signals
+    -------
+    changed()
+    """
+
+    changed = Signal()
+
+    def __init__(self, name: str, pattern: str, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._name = name
+        self._pattern = pattern
+        self.start = ""
+        self.list = QListWidget()
+        self.list.setAccessibleName(name)
+        self.list.setProperty("role", "field")
+        self.list.setSelectionMode(QAbstractItemView.SelectionMode.ExtendedSelection)
+        self.list.setTextElideMode(Qt.TextElideMode.ElideMiddle)
+        self.list.setIconSize(QSize(16, 16))
+        self.list.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        self.list.itemSelectionChanged.connect(self._update)
+        self.add_button = QPushButton("Add…")
+        self.add_button.setAutoDefault(False)
+        self.add_button.clicked.connect(self.browse)
+        self.remove_button = QPushButton("Remove")
+        self.remove_button.setAutoDefault(False)
+        self.remove_button.clicked.connect(self.remove_selected)
+        buttons = QVBoxLayout()
+        buttons.setSpacing(SPACE_2)
+        buttons.addWidget(self.add_button)
+        buttons.addWidget(self.remove_button)
+        buttons.addStretch(1)
+        layout = QHBoxLayout(self)
+        layout.setContentsMargins(0, 0, 0, 0)
+        layout.setSpacing(SPACE_2)
+        layout.addWidget(self.list, 1)
+        layout.addLayout(buttons)
+        self.setAcceptDrops(True)
+        self.list.setAcceptDrops(False)
+        self._update()
+
+    def paths(self) -> tuple[Path, ...]:
+        """The files, in their order."""
+        return tuple(Path(self.list.item(row).data(Qt.ItemDataRole.UserRole)) for row in range(self.list.count()))
+
+    def set_paths(self, paths: tuple[Path, ...]) -> None:
+        """Replace all."""
+        self.list.clear()
+        self.add(*map(str, paths))
+
+    def add(self, *paths: str) -> None:
+        """Append files; those that are there already are left out."""
+        known = {str(path) for path in self.paths()}
+        for path in paths:
+            if path and path not in known:
+                item = QListWidgetItem(icon("file"), path)
+                item.setData(Qt.ItemDataRole.UserRole, path)
+                item.setToolTip(path)
+                self.list.addItem(item)
+                known.add(path)
+        self._update()
+        self.changed.emit()
+
+    @Slot()
+    def browse(self) -> None:
+        """Open the file dialog."""
+        last = self.paths()[-1] if self.list.count() else None
+        dialog = QFileDialog(self, self._name, str(last.parent) if last else self.start)
+        dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        dialog.setFileMode(QFileDialog.FileMode.ExistingFiles)
+        dialog.setNameFilter(self._pattern)
+        dialog.filesSelected.connect(self._on_files)
+        dialog.open()
+
+    @Slot()
+    def remove_selected(self) -> None:
+        """Take the selected files off the list."""
+        for item in self.list.selectedItems():
+            self.list.takeItem(self.list.row(item))
+        self._update()
+        self.changed.emit()
+
+    def dragEnterEvent(self, event: QDragEnterEvent) -> None:
+        """Take any number of files."""
+        if dropped_paths(event):
+            event.acceptProposedAction()
+
+    def dropEvent(self, event: QDropEvent) -> None:
+        """Take any number of files."""
+        self.add(*dropped_paths(event))
+        event.acceptProposedAction()
+
+    @Slot(list)
+    def _on_files(self, paths: list[str]) -> None:
+        self.add(*paths)
+
+    @Slot()
+    def _update(self) -> None:
+        self.remove_button.setEnabled(bool(self.list.selectedItems()))
+        rows = max(2, min(self.list.count(), 4))
+        self.list.setFixedHeight(rows * 28 + 10)

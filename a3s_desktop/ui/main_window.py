@@ -1,0 +1,232 @@
+"""The window: a stack of pages, docks, menus, a status line. It arranges; what happens is decided in ``shell.py``."""
+
+from __future__ import annotations
+
+import base64
+import binascii
+from collections.abc import Callable
+
+from PySide6.QtCore import QByteArray, QSize, Qt, Signal
+from PySide6.QtGui import QActionGroup, QCloseEvent, QGuiApplication
+from PySide6.QtWidgets import QDockWidget, QLabel, QMainWindow, QMenu, QStackedWidget, QTabWidget, QWidget
+
+from a3s_desktop.settings import SettingsStore
+from a3s_desktop.ui.shortcuts import Shortcuts
+from a3s_desktop.ui.theme import SPACE_2, SPACE_3, set_role
+
+STATE_VERSION = 1  # of the docks' arrangement; another one is not restored
+_MENUS: tuple[tuple[str, tuple[str, ...]], ...] = (
+    (
+        "&Project",
+        ("project.new", "project.open", "project.demo", "", "project.export", "", "project.close", "app.quit"),
+    ),
+    ("&Edit", ("edit.undo", "edit.redo")),
+    ("&Answer", ("answer.same", "answer.different", "answer.skip")),
+    (
+        "&View",
+        (
+            "view.fit", "view.actual", "view.zoom_in", "view.zoom_out", "view.link", "view.legend", "",
+            "panel.map", "panel.history", "panel.cluster", "", "theme.*", "window.fullscreen",
+        ),
+    ),
+    ("&Help", ("help.about",)),
+)  # fmt: skip
+
+
+class MainWindow(QMainWindow):
+    """Pages, docks, menus and the status line.
+
+    Parameters
+    ----------
+    shortcuts : Shortcuts
+    settings : SettingsStore
+        Keeps geometry and arrangement from one start to the next.
+
+    Attributes
+    ----------
+    may_close : callable
+        Asked when the user closes the window; False keeps it open.
+
+    Signals
+    -------
+    closing()
+        The window closes for good.
+    """
+
+    closing = Signal()
+
+    def __init__(self, shortcuts: Shortcuts, settings: SettingsStore) -> None:
+        super().__init__()
+        self.setObjectName("main")
+        self.setWindowTitle("A3S Desktop")
+        self.setMinimumSize(880, 560)
+        self.setDockOptions(
+            QMainWindow.DockOption.AnimatedDocks
+            | QMainWindow.DockOption.AllowNestedDocks
+            | QMainWindow.DockOption.AllowTabbedDocks
+        )
+        self.setTabPosition(Qt.DockWidgetArea.AllDockWidgetAreas, QTabWidget.TabPosition.North)
+        self.may_close: Callable[[], bool] = _always
+        self._shortcuts = shortcuts
+        self._settings = settings
+        self._arrangement = QByteArray()  # of the docks, while they are not shown
+        self._working = False
+        self._docks: dict[str, QDockWidget] = {}
+        self.pages = QStackedWidget()
+        self.setCentralWidget(self.pages)
+        self._build_menus()
+        self._build_status()
+        shortcuts.attach(self)
+
+    # Building
+
+    def add_page(self, page: QWidget) -> None:
+        """Add a page to the stack."""
+        self.pages.addWidget(page)
+
+    def add_dock(self, name: str, title: str, content: QWidget) -> QDockWidget:
+        """Add a panel; ``panel.<name>`` is the action that shows and hides it."""
+        dock = QDockWidget(title, self)
+        dock.setObjectName(f"dock.{name}")
+        dock.setWidget(content)
+        dock.setMinimumWidth(240)
+        self.addDockWidget(Qt.DockWidgetArea.RightDockWidgetArea, dock)
+        action = self._shortcuts.action(f"panel.{name}")
+        # Qt's own action tells "shown" from "behind another tab", which the dock's visibility does not.
+        dock.toggleViewAction().toggled.connect(action.setChecked)
+        action.setChecked(dock.toggleViewAction().isChecked())
+        action.triggered.connect(dock.toggleViewAction().trigger)
+        dock.toggleViewAction().triggered.connect(dock.raise_)
+        self._docks[name] = dock
+        return dock
+
+    def arrange(self) -> None:
+        """Put the docks where they belong, then where the user left them; called once, when all are added."""
+        docks = self._docks
+        if {"map", "history", "cluster"} <= docks.keys():
+            self.splitDockWidget(docks["map"], docks["cluster"], Qt.Orientation.Vertical)
+            self.tabifyDockWidget(docks["cluster"], docks["history"])
+            docks["cluster"].raise_()
+        self.resize(self._first_size())
+        settings = self._settings.value
+        self.restoreGeometry(_decoded(settings.window_geometry))
+        width = max(300, self.width() // 4)
+        self.resizeDocks(list(docks.values()), [width] * len(docks), Qt.Orientation.Horizontal)
+        if {"map", "cluster"} <= docks.keys():
+            self.resizeDocks([docks["map"], docks["cluster"]], [3, 2], Qt.Orientation.Vertical)
+        self._arrangement = _decoded(settings.window_state)
+        if self._arrangement.isEmpty():
+            self._arrangement = self.saveState(STATE_VERSION)
+        for dock in docks.values():
+            dock.hide()
+
+    # Showing
+
+    def show_page(self, page: QWidget, working: bool = False) -> None:
+        """Show a page; the docks and the menus' project part only while ``working``."""
+        if working and not self._working:
+            self.restoreState(self._arrangement, STATE_VERSION)
+        elif self._working and not working:
+            self._arrangement = self.saveState(STATE_VERSION)
+            for dock in self._docks.values():
+                dock.hide()
+        self._working = working
+        for name in self._docks:
+            self._shortcuts.action(f"panel.{name}").setEnabled(working)
+        self.pages.setCurrentWidget(page)
+        page.setFocus()
+
+    @property
+    def working(self) -> bool:
+        """Whether the docks belong to what is shown."""
+        return self._working
+
+    def say(self, text: str, milliseconds: int = 5000) -> None:
+        """A remark in the status line."""
+        self.statusBar().showMessage(text, milliseconds)
+
+    def show_project(self, name: str, read_only: bool = False) -> None:
+        """Name the open project; an empty name: none is open."""
+        self.setWindowTitle(f"{name} – A3S Desktop" if name else "A3S Desktop")
+        self.read_only_label.setVisible(bool(name) and read_only)
+        self.saved_label.setVisible(bool(name) and not read_only)
+
+    def show_saved(self, text: str) -> None:
+        """Whether everything is on disk."""
+        self.saved_label.setText(text)
+
+    def remember(self) -> None:
+        """Keep geometry and arrangement for the next start."""
+        if self._working:
+            self._arrangement = self.saveState(STATE_VERSION)
+        self._settings.change(window_geometry=_encoded(self.saveGeometry()), window_state=_encoded(self._arrangement))
+
+    def closeEvent(self, event: QCloseEvent) -> None:
+        """Ask, remember, go."""
+        if not self.may_close():
+            event.ignore()
+            return
+        self.remember()
+        self.closing.emit()
+        super().closeEvent(event)
+
+    def _build_menus(self) -> None:
+        self.menus: dict[str, QMenu] = {}
+        for title, names in _MENUS:
+            menu = self.menuBar().addMenu(title)
+            menu.setToolTipsVisible(False)
+            self.menus[title] = menu
+            for name in names:
+                if not name:
+                    menu.addSeparator()
+                elif name == "theme.*":
+                    menu.addMenu(self._theme_menu())
+                else:
+                    menu.addAction(self._shortcuts.action(name))
+
+    def _theme_menu(self) -> QMenu:
+        menu = QMenu("Theme", self)
+        self.themes = QActionGroup(self)
+        for mode in ("system", "light", "dark"):
+            action = self._shortcuts.action(f"theme.{mode}")
+            action.setData(mode)
+            action.setChecked(self._settings.value.theme == mode)
+            self.themes.addAction(action)
+            menu.addAction(action)
+        return menu
+
+    def _build_status(self) -> None:
+        bar = self.statusBar()
+        bar.setSizeGripEnabled(False)
+        bar.setContentsMargins(SPACE_2, 0, SPACE_3, 0)
+        self.busy_label = QLabel("Working…")
+        self.busy_label.hide()
+        self.read_only_label = QLabel("Read-only")
+        set_role(self.read_only_label, role="key")
+        self.read_only_label.setToolTip("The project is open in another window; answers cannot be given here.")
+        self.read_only_label.hide()
+        self.saved_label = QLabel("All answers saved")
+        self.saved_label.hide()
+        for label in (self.busy_label, self.read_only_label, self.saved_label):
+            bar.addPermanentWidget(label)
+
+    @staticmethod
+    def _first_size() -> QSize:
+        screen = QGuiApplication.primaryScreen()
+        room = screen.availableGeometry().size() if screen is not None else QSize(1440, 900)
+        return QSize(min(1440, room.width()), min(900, room.height()))
+
+
+def _always() -> bool:
+    return True
+
+
+def _encoded(data: QByteArray) -> str:
+    return base64.b64encode(data.data()).decode("ascii")
+
+
+def _decoded(text: str) -> QByteArray:
+    try:
+        return QByteArray(base64.b64decode(text, validate=True))
+    except (binascii.Error, ValueError):
+        return QByteArray()

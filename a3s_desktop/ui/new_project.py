@@ -1,0 +1,318 @@
+"""New project: what to sort, what describes it, where to keep it; checked while it is filled in."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+from PySide6.QtCore import QStandardPaths, Qt, QTimer, Signal, Slot
+from PySide6.QtWidgets import (
+    QFrame,
+    QHBoxLayout,
+    QLabel,
+    QLineEdit,
+    QPushButton,
+    QScrollArea,
+    QToolButton,
+    QVBoxLayout,
+    QWidget,
+)
+
+from a3s_desktop.errors import A3SError
+from a3s_desktop.settings import SettingsStore
+from a3s_desktop.storage.spec import ProjectSpec
+from a3s_desktop.ui.check_panel import CheckPanel
+from a3s_desktop.ui.creator import Creator
+from a3s_desktop.ui.fields import FEATURE_FILTER, LABEL_FILTER, ORDER_FILTER, PathField, PathList
+from a3s_desktop.ui.options_form import OptionsForm
+from a3s_desktop.ui.theme import SPACE_1, SPACE_2, SPACE_3, SPACE_4, SPACE_5, set_role
+
+_RESERVED = {"CON", "PRN", "AUX", "NUL", *(f"{device}{i}" for device in ("COM", "LPT") for i in range(10))}  # Windows
+_SETTLE = 350  # ms without a change before the check starts
+
+
+def default_location() -> Path:
+    """Where projects are kept unless the user says otherwise."""
+    documents = QStandardPaths.writableLocation(QStandardPaths.StandardLocation.DocumentsLocation)
+    return Path(documents or Path.home()) / "A3S projects"
+
+
+def folder_name(name: str) -> str:
+    """A name as a folder name that every file system takes."""
+    safe = re.sub(r'[<>:"/\\|?*\x00-\x1f]+', " ", name)
+    safe = re.sub(r"\s+", " ", safe).strip(" .")
+    if safe.split(".")[0].upper() in _RESERVED:
+        safe = f"_{safe}"
+    return safe[:100].rstrip(" .")
+
+
+class NewProjectPage(QWidget):
+    """The form, and beside it what the check says.
+
+    Signals
+    -------
+    createRequested(object)
+        A checked and confirmed `ProjectSpec`.
+    backRequested()
+    """
+
+    createRequested = Signal(object)  # noqa: N815 - Qt's naming
+    backRequested = Signal()  # noqa: N815
+
+    def __init__(self, creator: Creator, settings: SettingsStore, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._creator = creator
+        self._settings = settings
+        self._fit: ProjectSpec | None = None  # the description that the check has found good
+        self._name_typed = False
+        self._timer = QTimer(self)
+        self._timer.setSingleShot(True)
+        self._timer.setInterval(_SETTLE)
+        self._timer.timeout.connect(self._check)
+        outer = QVBoxLayout(self)
+        outer.setContentsMargins(0, 0, 0, 0)
+        outer.setSpacing(0)
+        body = QHBoxLayout()
+        body.setContentsMargins(SPACE_5, SPACE_4, SPACE_5, SPACE_4)
+        body.setSpacing(SPACE_4)
+        body.addWidget(self._form(), 3)
+        self.panel = CheckPanel()
+        self.panel.setMinimumWidth(330)
+        self.panel.confirmationChanged.connect(self._update)
+        body.addWidget(self.panel, 2)
+        outer.addLayout(body, 1)
+        outer.addWidget(self._foot())
+        creator.checked.connect(self._on_checked)
+        creator.checkFailed.connect(self._on_check_failed)
+        self._update()
+
+    # Filling in
+
+    def reset(self) -> None:
+        """Empty the form for another project."""
+        self.images.set_path(None)
+        self.features.set_paths(())
+        self.order.set_path(None)
+        self.labels.set_path(None)
+        self.name.clear()
+        self._name_typed = False
+        self.location.set_path(default_location())
+        start = self._settings.value.last_folder
+        for field in (self.images, self.features, self.order, self.labels):
+            field.start = start
+        self.images.setFocus()
+
+    def spec(self) -> ProjectSpec | None:
+        """The description as it stands; None while something needed is empty."""
+        images, location, name = self.images.path(), self.location.path(), self.name.text().strip()
+        if images is None or location is None or not self.features.paths() or not folder_name(name):
+            return None
+        return ProjectSpec(
+            folder=location / folder_name(name),
+            images=images,
+            features=self.features.paths(),
+            order=self.order.path(),
+            labels=self.labels.path(),
+            initial=self.options.initial_options(),
+            strategy=self.options.strategy_options(),
+            name=name,
+        )
+
+    def check_again(self) -> None:
+        """Check anew, for what is on disk may have changed."""
+        self._fit = None
+        self._on_changed()
+
+    # The form
+
+    def _form(self) -> QScrollArea:
+        content = QWidget()
+        column = QVBoxLayout(content)
+        column.setContentsMargins(0, 0, SPACE_2, 0)
+        column.setSpacing(SPACE_3)
+        title = QLabel("New project")
+        title.setProperty("role", "title")
+        column.addWidget(title)
+        self.images = PathField("Image folder", "Folder with the images, sub-folders included", folder=True)
+        column.addWidget(_section("Images", "They stay where they are; nothing is copied or changed.", self.images))
+        self.features = PathList("Feature files", FEATURE_FILTER)
+        column.addWidget(
+            _section(
+                "Embeddings",
+                "One row of numbers for each image, as an embedding model gives them: .npy, .npz or .csv. "
+                "Several files are several views of the same images.",
+                self.features,
+            )
+        )
+        self.order = PathField("Order file", "None: names in the feature file, or sorted order", pattern=ORDER_FILTER)
+        column.addWidget(
+            _section("Which row is which image", "A text file with one image path a line, in row order.", self.order)
+        )
+        self.name = QLineEdit()
+        self.name.setPlaceholderText("Name of the project")
+        self.name.setAccessibleName("Name of the project")
+        self.name.setMaxLength(120)
+        self.location = PathField("Project location", "Where the project folder is made", folder=True)
+        self.location.set_path(default_location())
+        self.where = QLabel()
+        self.where.setProperty("role", "small")
+        self.where.setTextFormat(Qt.TextFormat.PlainText)
+        self.where.setWordWrap(True)
+        column.addWidget(_section("Project", "", self.name, self.location, self.where))
+        column.addWidget(self._advanced())
+        column.addStretch(1)
+        self.images.changed.connect(self._on_images)
+        self.name.textEdited.connect(self._on_name_edited)
+        self.name.textChanged.connect(self._on_changed)
+        for field in (self.features, self.order, self.labels, self.location):
+            field.changed.connect(self._on_changed)
+        self.options.changed.connect(self._on_changed)
+        scroll = QScrollArea()
+        scroll.setWidgetResizable(True)
+        scroll.setFrameShape(QFrame.Shape.NoFrame)
+        scroll.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        scroll.setWidget(content)
+        return scroll
+
+    def _advanced(self) -> QFrame:
+        self.advanced_button = QToolButton()
+        self.advanced_button.setText("Advanced")
+        self.advanced_button.setCheckable(True)
+        self.advanced_button.setArrowType(Qt.ArrowType.RightArrow)
+        self.advanced_button.setToolButtonStyle(Qt.ToolButtonStyle.ToolButtonTextBesideIcon)
+        set_role(self.advanced_button, kind="quiet")
+        self.labels = PathField("Labels", "None", pattern=LABEL_FILTER)
+        note = QLabel("True labels, where you have them for a trial: only to measure, the questions never use them.")
+        note.setProperty("role", "small")
+        note.setWordWrap(True)
+        self.options = OptionsForm()
+        self._advanced_content = QWidget()
+        inner = QVBoxLayout(self._advanced_content)
+        inner.setContentsMargins(0, 0, 0, 0)
+        inner.setSpacing(SPACE_2)
+        inner.addWidget(self.labels)
+        inner.addWidget(note)
+        inner.addWidget(self.options)
+        self._advanced_content.hide()
+        self.advanced_button.toggled.connect(self._toggle_advanced)
+        card = QFrame()
+        card.setProperty("role", "card")
+        layout = QVBoxLayout(card)
+        layout.setContentsMargins(SPACE_3, SPACE_2, SPACE_4, SPACE_2)
+        layout.addWidget(self.advanced_button, 0, Qt.AlignmentFlag.AlignLeft)
+        layout.addWidget(self._advanced_content)
+        return card
+
+    def _foot(self) -> QFrame:
+        foot = QFrame()
+        foot.setProperty("role", "foot")
+        row = QHBoxLayout(foot)
+        row.setContentsMargins(SPACE_5, SPACE_3, SPACE_5, SPACE_3)
+        self.back_button = QPushButton("Back")
+        self.back_button.clicked.connect(self.backRequested)
+        row.addWidget(self.back_button)
+        row.addStretch(1)
+        self.reason = QLabel()
+        self.reason.setProperty("role", "muted")
+        row.addWidget(self.reason)
+        row.addSpacing(SPACE_3)
+        self.create_button = QPushButton("Create project")
+        set_role(self.create_button, kind="primary")
+        self.create_button.clicked.connect(self._create)
+        row.addWidget(self.create_button)
+        return foot
+
+    # Changes
+
+    @Slot()
+    def _on_images(self) -> None:
+        path = self.images.path()
+        if not self._name_typed:
+            self.name.setText(path.name if path is not None else "")
+        self._on_changed()
+
+    @Slot()
+    def _on_name_edited(self) -> None:
+        self._name_typed = bool(self.name.text())
+
+    @Slot()
+    def _on_changed(self) -> None:
+        self._fit = None
+        self._creator.cancel_check()
+        spec = self.spec()
+        self.where.setText(f"Will be made: {spec.folder}" if spec is not None else "")
+        if spec is None:
+            self._timer.stop()
+            self.panel.show_waiting(self._missing())
+        else:
+            self.panel.show_waiting("Checking…")
+            self._timer.start()
+        self._update()
+
+    def _missing(self) -> str:
+        if self.images.path() is None:
+            return "Choose the folder with the images."
+        if not self.features.paths():
+            return "Add the file with the embeddings."
+        return "Give the project a name." if not folder_name(self.name.text()) else "Choose where the project is kept."
+
+    @Slot(bool)
+    def _toggle_advanced(self, shown: bool) -> None:
+        self._advanced_content.setVisible(shown)
+        self.advanced_button.setArrowType(Qt.ArrowType.DownArrow if shown else Qt.ArrowType.RightArrow)
+
+    # Checking and creating
+
+    @Slot()
+    def _check(self) -> None:
+        spec = self.spec()
+        if spec is not None and not self._creator.creating:
+            self._creator.check(spec)
+
+    @Slot(object, object)
+    def _on_checked(self, spec: ProjectSpec, report: object) -> None:
+        if spec != self.spec():
+            return  # the form has moved on
+        self._fit = spec if report.ok else None  # type: ignore[attr-defined]
+        self.panel.show_report(report)
+        self._update()
+
+    @Slot(object, object)
+    def _on_check_failed(self, spec: ProjectSpec, error: A3SError) -> None:
+        if spec == self.spec():
+            self.panel.show_failure(error)
+            self._update()
+
+    @Slot()
+    def _update(self) -> None:
+        ready = self._fit is not None and self.panel.confirmed
+        self.create_button.setEnabled(ready)
+        waiting = self._fit is not None and not self.panel.confirmed
+        self.reason.setText("Look at the rows and images on the right, then confirm." if waiting else "")
+
+    @Slot()
+    def _create(self) -> None:
+        if self._fit is not None and self.panel.confirmed:
+            self._settings.change(last_folder=str(self._fit.images.parent))
+            self.createRequested.emit(self._fit)
+
+
+def _section(title: str, text: str, *fields: QWidget) -> QFrame:
+    card = QFrame()
+    card.setProperty("role", "card")
+    layout = QVBoxLayout(card)
+    layout.setContentsMargins(SPACE_4, SPACE_3, SPACE_4, SPACE_4)
+    layout.setSpacing(SPACE_1)
+    heading = QLabel(title)
+    heading.setProperty("role", "heading")
+    layout.addWidget(heading)
+    if text:
+        note = QLabel(text)
+        note.setProperty("role", "small")
+        note.setWordWrap(True)
+        layout.addWidget(note)
+    layout.addSpacing(SPACE_1)
+    for field in fields:
+        layout.addWidget(field)
+        layout.addSpacing(SPACE_1)
+    return card

@@ -1,0 +1,109 @@
+"""The options of a new project, behind "Advanced", each with a default that suits most data."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import Signal
+from PySide6.QtWidgets import QCheckBox, QComboBox, QFormLayout, QLabel, QSpinBox, QWidget
+
+from a3s_desktop.core.types import InitialOptions, StrategyOptions
+from a3s_desktop.ui.theme import SPACE_2, SPACE_4
+
+_INITIAL = (("fpc", "Fast probabilistic clustering"),)
+_NORMALISATION = (
+    ("auto", "Automatic: keep unit vectors, else as they are"),
+    ("l2", "To unit length"),
+    ("none", "As they are"),
+)
+_AGGREGATION = (("mean", "Mean of the pairs' probabilities"), ("product", "Product of the pairs' probabilities"))
+
+
+class OptionsForm(QWidget):
+    """Edits `InitialOptions` and `StrategyOptions`.
+
+    Signals
+    -------
+    changed()
+    """
+
+    changed = Signal()
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        initial, strategy = InitialOptions(), StrategyOptions()
+        form = QFormLayout(self)
+        form.setContentsMargins(0, SPACE_2, 0, 0)
+        form.setHorizontalSpacing(SPACE_4)
+        form.setVerticalSpacing(SPACE_2)
+        form.setFieldGrowthPolicy(QFormLayout.FieldGrowthPolicy.FieldsStayAtSizeHint)
+        self.neighbors = _spin(2, 500, initial.neighbors)
+        self._row(form, "Neighbours", self.neighbors, "How many most alike images each image is compared with.")
+        self.normalisation = _combo(_NORMALISATION, initial.normalisation)
+        self._row(form, "Embeddings", self.normalisation, "Unit length suits embeddings compared by cosine.")
+        self.initial = _combo(_INITIAL, initial.initial)
+        self._row(form, "First clustering", self.initial, "")
+        self.pseudo_labels = _spin(0, 1_000_000, 0)
+        self.pseudo_labels.setSpecialValueText("Automatic")
+        self._row(
+            form, "Expected groups", self.pseudo_labels,
+            "A rough number of individuals, if you know it; it only calibrates the first guess.",
+        )  # fmt: skip
+        self.aggregation = _combo(_AGGREGATION, strategy.aggregation)
+        self._row(form, "Two clusters alike", self.aggregation, "")
+        self.iterations = _spin(1, 10, strategy.iterations)
+        self._row(form, "Rounds", self.iterations, "How often all clusters are gone through.")
+        self.purity_test = QCheckBox("Ask whether a cluster is one individual before it is merged")
+        self.purity_test.setChecked(strategy.purity_test)
+        self._row(form, "Purity test", self.purity_test, "")
+        self.seed = _spin(0, 2_000_000_000, initial.seed)
+        self._row(form, "Random seed", self.seed, "The same seed and answers give the same questions.")
+        for spin in (self.neighbors, self.pseudo_labels, self.iterations, self.seed):
+            spin.valueChanged.connect(self.changed)
+        for combo in (self.normalisation, self.initial, self.aggregation):
+            combo.currentIndexChanged.connect(self.changed)
+        self.purity_test.toggled.connect(self.changed)
+        self.initial.setEnabled(self.initial.count() > 1)
+
+    def initial_options(self) -> InitialOptions:
+        """Options of stage one."""
+        return InitialOptions(
+            neighbors=self.neighbors.value(),
+            normalisation=self.normalisation.currentData(),
+            initial=self.initial.currentData(),
+            pseudo_labels=self.pseudo_labels.value() or None,
+            seed=self.seed.value(),
+        )
+
+    def strategy_options(self) -> StrategyOptions:
+        """Options of stage two."""
+        return StrategyOptions(
+            aggregation=self.aggregation.currentData(),
+            iterations=self.iterations.value(),
+            purity_test=self.purity_test.isChecked(),
+            seed=self.seed.value(),
+        )
+
+    @staticmethod
+    def _row(form: QFormLayout, name: str, field: QWidget, tip: str) -> None:
+        field.setAccessibleName(name)
+        field.setToolTip(tip)
+        form.addRow(name, field)
+        if tip:
+            note = QLabel(tip)
+            note.setProperty("role", "small")
+            form.addRow("", note)
+
+
+def _spin(low: int, high: int, value: int) -> QSpinBox:
+    spin = QSpinBox()
+    spin.setRange(low, high)
+    spin.setValue(value)
+    spin.setMinimumWidth(140)
+    return spin
+
+
+def _combo(choices: tuple[tuple[str, str], ...], value: str) -> QComboBox:
+    combo = QComboBox()
+    for key, text in choices:
+        combo.addItem(text, key)
+    combo.setCurrentIndex(combo.findData(value))
+    return combo

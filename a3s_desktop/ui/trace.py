@@ -1,0 +1,70 @@
+"""A debugging aid (``--trace-file``): what the user saw and did, one JSON object a line, written at once.
+
+Every line is in the operating system's hands before the window goes on, so the file also tells after a crash which
+pairs had been on the screen. Lines:
+
+``{"event": "painted", "question": id, "left": i, "right": j, "answers": n, "at": t}``
+    Both images of this pair have just been painted; ``answers`` (skips included) are in force.
+``{"event": "changed", "kind": "answer" | "undo" | "redo" | "opened", "text": "Same", "answers": n, "at": t}``
+    An operation is on disk and was published.
+``{"event": "window", "id": n}``
+    The native id of the main window, for programs that send it keys.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import time
+from pathlib import Path
+from typing import Any
+
+from PySide6.QtCore import QObject, Slot
+
+from a3s_desktop.session.state import Change, QuestionView, SessionState
+from a3s_desktop.ui.bridge import Bridge
+
+
+class Trace(QObject):
+    """Listens to the bridge and writes the file; see the module's text.
+
+    Parameters
+    ----------
+    path : Path
+        Appended to.
+    bridge : Bridge
+    """
+
+    def __init__(self, path: Path, bridge: Bridge, parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self._bridge = bridge
+        self._file = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o644)
+        bridge.pairPainted.connect(self._on_painted)
+        bridge.stateChanged.connect(self._on_changed)
+
+    def window(self, native_id: int) -> None:
+        """Note the main window's native id."""
+        self._write("window", id=native_id)
+
+    def close(self) -> None:
+        """End the file."""
+        if self._file >= 0:
+            os.close(self._file)
+            self._file = -1
+
+    @Slot(object)
+    def _on_painted(self, question: QuestionView) -> None:
+        self._write("painted", question=question.id, left=question.left, right=question.right, answers=self._in_force())
+
+    @Slot(object, object)
+    def _on_changed(self, _state: SessionState, change: Change) -> None:
+        self._write("changed", kind=change.kind.value, text=change.text, answers=self._in_force())
+
+    def _in_force(self) -> int:
+        state = self._bridge.state
+        return state.answers + state.skipped if state is not None else 0
+
+    def _write(self, event: str, **values: Any) -> None:
+        if self._file >= 0:
+            line = json.dumps({"event": event, **values, "at": round(time.time(), 4)})
+            os.write(self._file, line.encode() + b"\n")
