@@ -1,94 +1,428 @@
-"""The project folder: made whole or not at all, opened by one writer."""
+"""The project folder: made whole or not at all, opened by one writer, readable by all.
+
+::
+
+    project.json      format version, name, where the images are, options, hashes of the features
+    items.json        the images in row order
+    features-0.npy    float32 copies of the features, row i = item i; one file per view
+    labels.json       true labels (demos and experiments only)
+    artifacts/        computed results, by stage and fingerprint
+    journal.sqlite    every answer
+    lock              says who has the project open
+"""
 
 from __future__ import annotations
 
+import contextlib
+import datetime
+import json
+import os
+import uuid
+from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from types import TracebackType
+from typing import Any, Self
 
 import numpy as np
 import numpy.typing as npt
 
 from a3s_desktop.core.types import FloatArray, InitialOptions, InitialState, StrategyOptions
-from a3s_desktop.storage.journal_types import JournalProtocol, Recovery
-from a3s_desktop.storage.spec import ProjectSpec
+from a3s_desktop.errors import InputError, ProjectError, ProjectVersionError, ReadOnlyError
+from a3s_desktop.storage import files
+from a3s_desktop.storage.artifacts import Arrays, ArtifactStore, fingerprint
+from a3s_desktop.storage.features import FeatureFile
+from a3s_desktop.storage.items import Items, locate
+from a3s_desktop.storage.journal import Journal
+from a3s_desktop.storage.journal_types import Recovery
+from a3s_desktop.storage.lock import FileLock
+from a3s_desktop.storage.matching import Labels
+from a3s_desktop.storage.spec import ProjectSpec, SpecReport, check_spec
 from a3s_desktop.task import Task
+
+__all__ = ["ProjectSpec", "SpecReport", "Workspace", "check_spec", "create_workspace", "open_workspace"]
+
+FORMAT = "a3s-project"
+VERSION = 1
+PROJECT_FILE = "project.json"
+_ITEMS, _LABELS, _JOURNAL, _LOCK, _ARTIFACTS = "items.json", "labels.json", "journal.sqlite", "lock", "artifacts"
+_BLOCK_VALUES = 1 << 20
 
 
 class Workspace:
-    """An open project folder (signatures; filled next).
+    """An open project folder; a context manager. Made by `create_workspace` and `open_workspace`.
 
     Attributes
     ----------
-    folder : Path ; name : str ; id : str ; read_only : bool
-    items : Items (root, paths, file(i), name(i), problems, len)
-    journal : JournalProtocol
-    recovery : Recovery      what opening the journal had to repair (text is "" where nothing)
+    folder : Path
+    name, id : str
+        For people; a random id that a copy keeps.
+    read_only : bool
+    items : Items
+    journal : Journal
+    initial_options, strategy_options : options of stage one and two
     warnings : tuple of str
-    initial_options, strategy_options
+        What is worth telling about the opening (a missing image folder).
     """
 
-    folder: Path
-    name: str
-    id: str
-    read_only: bool
-    items: Any
-    journal: JournalProtocol
-    recovery: Recovery
-    warnings: tuple[str, ...]
-    initial_options: InitialOptions
-    strategy_options: StrategyOptions
+    def __init__(self, folder: Path, facts: Mapping[str, Any], items: Items, journal: Journal, lock: FileLock | None):
+        self.folder = folder
+        self.name = str(facts["name"])
+        self.id = str(facts["id"])
+        self.read_only = lock is None
+        self.items = items
+        self.journal = journal
+        self.initial_options: InitialOptions = InitialOptions.from_json(facts["initial"])
+        self.strategy_options: StrategyOptions = StrategyOptions.from_json(facts["strategy"])
+        self.warnings: tuple[str, ...] = ()
+        self._features: list[Mapping[str, Any]] = list(facts["features"])
+        self._lock = lock
+        self._artifacts = ArtifactStore(folder / _ARTIFACTS)
+        if not items.available:
+            self.warnings = (
+                f"The image folder {files.show(items.root)} is not there; placeholders are shown. Connect its drive or "
+                "put it back, then open the project again. Nothing is lost.",
+            )
+
+    @property
+    def recovery(self) -> Recovery:
+        """What opening the journal had to repair; its ``text`` is empty where nothing was wrong."""
+        return self.journal.recovery
 
     def views(self) -> list[FloatArray]:
-        """Feature matrices, each float32 (N, D), memory-mapped, row i = item i."""
-        raise NotImplementedError
+        """The feature matrices, each float32, shape (N, D), memory-mapped read-only; row i is item i.
 
-    def labels(self) -> Any:
-        """Labels(codes int32 (N,), names tuple[str, ...]) or None."""
-        raise NotImplementedError
+        Raises
+        ------
+        ProjectError
+            A file is missing or damaged.
+        """
+        return [self._view(index, facts) for index, facts in enumerate(self._features)]
+
+    def _view(self, index: int, facts: Mapping[str, Any]) -> FloatArray:
+        path = self.folder / _feature_name(index)
+        try:
+            values = np.load(files.long_path(path), mmap_mode="r", allow_pickle=False)
+        except (OSError, ValueError, EOFError) as error:
+            raise ProjectError(
+                f"The features {files.show(path)} are missing or damaged.", "Restore the file from a backup."
+            ) from error
+        if values.dtype != np.float32 or values.shape != (len(self.items), facts["columns"]):
+            raise ProjectError(
+                f"The features {files.show(path)} do not fit the project (shape {values.shape}).",
+                "Restore the file from a backup.",
+            )
+        return np.asarray(values)
+
+    def labels(self) -> Labels | None:
+        """True labels, where the project was made with some. They are for demos; the engine must not see them."""
+        path = self.folder / _LABELS
+        raw = files.read_bytes(path)
+        if not raw:
+            return None
+        try:
+            values = json.loads(raw)
+            codes = np.array(values["codes"], np.int32)
+            names = tuple(str(name) for name in values["names"])
+        except (ValueError, KeyError, TypeError, OverflowError, RecursionError) as error:
+            raise ProjectError(
+                f"The labels {files.show(path)} are damaged.", "Delete the file; it is optional."
+            ) from error
+        if codes.shape != (len(self.items),) or (len(codes) and not 0 <= codes.min() <= codes.max() < len(names)):
+            raise ProjectError(
+                f"The labels {files.show(path)} do not fit the project.", "Delete the file; it is optional."
+            )
+        return Labels(codes, names)
+
+    # ---------------------------------------------------------------------------------------- computed results
 
     def load_initial(self) -> InitialState | None:
-        """The saved result of stage one for these features and options; None where absent, stale or damaged."""
-        raise NotImplementedError
+        """The result of stage one for these features and options; None where it is absent, stale or damaged."""
+        found = self.load_stage("initial")
+        if found is None:
+            return None
+        arrays, meta = found
+        try:
+            state = InitialState.from_arrays(arrays, meta)
+        except (KeyError, TypeError, ValueError):
+            return None
+        return state if len(state.labels) == len(self.items) == state.graph.n else None
 
     def save_initial(self, state: InitialState) -> None:
-        """Save the result of stage one."""
-        raise NotImplementedError
+        """Keep the result of stage one. Raises `StorageFailedError`, `ReadOnlyError`."""
+        self.save_stage("initial", state.arrays(), state.meta())
 
     def load_layout(self) -> FloatArray | None:
-        """float32 (N, 2) or None."""
-        raise NotImplementedError
+        """The map's layout, float32 (N, 2); None where there is none."""
+        found = self.load_stage("layout")
+        points = found[0].get("points") if found else None
+        return points if points is not None and points.shape == (len(self.items), 2) else None
 
     def save_layout(self, points: FloatArray) -> None:
-        """Save the map's layout."""
-        raise NotImplementedError
+        """Keep the map's layout. Raises `StorageFailedError`, `ReadOnlyError`."""
+        self.save_stage("layout", {"points": np.asarray(points, np.float32)}, {})
 
-    def load_stage(self, stage: str) -> tuple[dict[str, npt.NDArray[Any]], dict[str, Any]] | None:
-        """Arrays and meta of a finished stage (neighbours, ...), so that an interrupted initialization resumes."""
-        raise NotImplementedError
+    def load_stage(self, stage: str) -> tuple[Arrays, dict[str, Any]] | None:
+        """Arrays and meta of a finished stage of these inputs and options, so that interrupted work resumes."""
+        return self._artifacts.load(stage, self._key())
 
-    def save_stage(self, stage: str, arrays: dict[str, npt.NDArray[np.generic]], meta: dict[str, Any]) -> None:
-        """Save a finished stage."""
-        raise NotImplementedError
+    def save_stage(self, stage: str, arrays: Mapping[str, npt.NDArray[Any]], meta: Mapping[str, Any]) -> None:
+        """Keep a finished stage (lower-case name, JSON-able meta). Raises `StorageFailedError`, `ReadOnlyError`."""
+        if self.read_only:
+            raise ReadOnlyError("The project is open read-only; nothing was saved.", "Open it for writing.")
+        self._artifacts.save(stage, self._key(), arrays, meta)
+
+    def _key(self) -> str:
+        return fingerprint(self.initial_options.to_json(), [facts["sha256"] for facts in self._features])
+
+    # ---------------------------------------------------------------------------------------- the end
 
     def discard(self) -> None:
-        """Close and delete the whole project folder (a creation that was cancelled)."""
-        raise NotImplementedError
+        """Close and delete the whole project folder: a creation that was cancelled."""
+        if self.read_only:
+            raise ReadOnlyError("The project is open read-only; nothing was deleted.")
+        self.close()
+        try:
+            gone = files.temporary_name(self.folder.parent)
+            files.rename(self.folder, gone)  # at once: a half-deleted project must not look like one
+            files.remove_tree(gone)
+        except OSError as error:
+            raise files.write_failed(self.folder, error) from error
 
     def close(self) -> None:
         """Close the journal and release the lock; harmless when called twice."""
-        raise NotImplementedError
+        self.journal.close()
+        if self._lock is not None:
+            self._lock.release()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
 
 
-def check_spec(spec: ProjectSpec, task: Task | None = None) -> Any:
-    """-> SpecReport(errors: tuple[InputError|ProjectError, ...], warnings, ok, paths, how, pairs, problems, ...)."""
-    raise NotImplementedError
+def _feature_name(index: int) -> str:
+    return f"features-{index}.npy"
 
 
-def create_workspace(spec: ProjectSpec, report: Any = None, task: Task | None = None) -> Workspace:
-    """Make the folder (atomically) and open it for writing; ``report`` None: checks first, raises its first error."""
-    raise NotImplementedError
+# ------------------------------------------------------------------------------------------------ making
+
+
+def create_workspace(spec: ProjectSpec, report: SpecReport | None = None, task: Task | None = None) -> Workspace:
+    """Make a project folder and open it for writing. On any error or cancellation nothing is left behind.
+
+    Parameters
+    ----------
+    report : SpecReport, optional
+        Result of `check_spec` for ``spec``; checked here where it is not given.
+
+    Raises
+    ------
+    A3SError
+        The first error of the report; `StorageFailedError` where the disk refuses.
+    Cancelled
+        The task was cancelled.
+    """
+    task = task or Task()
+    report = report if report is not None else check_spec(spec, task)
+    if report.errors:
+        raise report.errors[0]
+    if report.match is None:
+        raise InputError("The images could not be matched to the features.", "Check the project's settings again.")
+    folder = Path(os.path.abspath(spec.folder))
+    files.sweep(folder.parent)
+    task.stage("Writing the project")
+    with files.atomic_folder(folder) as temporary:
+        described = []
+        for index, (view, rows) in enumerate(zip(report.views, report.match.rows, strict=True)):
+            share = (index / len(report.views), 1 / len(report.views))
+            described.append(_copy_view(temporary / _feature_name(index), view, rows, task, share))
+        position = {path: index for index, path in enumerate(report.paths)}
+        problems = {position[p.path]: p.reason for p in report.problems if p.path in position}
+        files.atomic_write_text(temporary / _ITEMS, Items(spec.images, report.paths, problems).to_json())
+        if report.labels is not None:
+            labels = {"codes": report.labels.codes.tolist(), "names": list(report.labels.names)}
+            files.atomic_write_text(temporary / _LABELS, json.dumps(labels))
+        with contextlib.closing(Journal.create(temporary / _JOURNAL)):
+            pass
+        files.atomic_write_text(temporary / PROJECT_FILE, json.dumps(_facts(spec, folder, report, described), indent=1))
+        task.check()
+    return open_workspace(folder)
+
+
+def _copy_view(
+    target: Path, view: FeatureFile, rows: npt.NDArray[np.int64] | None, task: Task, share: tuple[float, float]
+) -> dict[str, Any]:
+    """Copy features as float32 in item order, in blocks; returns their description."""
+    count, columns = view.values.shape
+    step = max(1, _BLOCK_VALUES // columns)
+    with files.atomic_file(target) as file:
+        files.write_header(file, (count, columns), np.dtype(np.float32))
+        for start in range(0, count, step):
+            task.step(share[0] + share[1] * start / count)
+            block = view.values[start : start + step] if rows is None else view.values[rows[start : start + step]]
+            block = np.ascontiguousarray(block, np.float32)
+            if not np.isfinite(block).all():
+                raise InputError(f"{files.show(view.path)} changed while it was copied.", "Try again.")
+            files.write_all(file, block.data)
+    copied = np.load(target, mmap_mode="r", allow_pickle=False)
+    source = str(view.path)
+    return {"source": source, "rows": count, "columns": columns, "sha256": files.hash_array(copied)}
+
+
+def _facts(spec: ProjectSpec, folder: Path, report: SpecReport, described: list[dict[str, Any]]) -> dict[str, Any]:
+    images = os.path.abspath(spec.images)
+    try:
+        relative: str | None = Path(os.path.relpath(images, folder)).as_posix()
+    except ValueError:  # another drive
+        relative = None
+    return {
+        "format": FORMAT,
+        "version": VERSION,
+        "id": uuid.uuid4().hex,
+        "name": spec.name.strip() or folder.name,
+        "created": datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds"),
+        "images": {"absolute": images, "relative": relative},
+        "matched": report.how,
+        "features": described,
+        "initial": spec.initial.to_json(),
+        "strategy": spec.strategy.to_json(),
+    }
+
+
+# ------------------------------------------------------------------------------------------------ opening
 
 
 def open_workspace(folder: Path, read_only: bool = False) -> Workspace:
-    """Open; takes the writer lock unless ``read_only``."""
-    raise NotImplementedError
+    """Open a project folder.
+
+    Parameters
+    ----------
+    read_only : bool
+        Take no lock and write nothing; possible beside a writer and without permission to write.
+
+    Raises
+    ------
+    ProjectLockedError
+        Another window has it open for writing; it can be opened read-only.
+    ProjectVersionError
+        A newer version of the program wrote it.
+    ProjectError
+        It is no project, is damaged, or there is no permission.
+    StorageFailedError
+        The disk failed.
+    """
+    folder = Path(os.path.abspath(folder))
+    facts = read_project_file(folder)
+    lock: FileLock | None = None
+    if not read_only:
+        if not os.access(folder, os.W_OK):
+            raise ProjectError(
+                f"There is no permission to write in the project {files.show(folder)}.",
+                "Open it read-only, or change the permissions of its folder.",
+            )
+        lock = FileLock(folder / _LOCK)
+        lock.acquire()
+    try:
+        where = folder / _ITEMS
+        root = locate(facts["images"]["absolute"], facts["images"]["relative"], folder)
+        items = Items.from_json(files.read_bytes(where), root, where)
+        if lock is not None:
+            files.sweep(folder)
+        journal = Journal.open(folder / _JOURNAL) if lock is not None else Journal.read(folder / _JOURNAL)
+        try:
+            return Workspace(folder, facts, items, journal, lock)
+        except BaseException:
+            journal.close()
+            raise
+    except OSError as error:
+        _release(lock)
+        raise ProjectError(
+            f"The project {files.show(folder)} cannot be read: {files.cause_of(error)[0]}.", "Check the folder."
+        ) from error
+    except BaseException:
+        _release(lock)
+        raise
+
+
+def _release(lock: FileLock | None) -> None:
+    if lock is not None:
+        lock.release()
+
+
+def read_project_file(folder: Path) -> dict[str, Any]:
+    """The checked content of ``project.json``.
+
+    Raises
+    ------
+    ProjectVersionError
+        A newer version of the program wrote it.
+    ProjectError
+        It is absent, unreadable or damaged; the field is named.
+    """
+    path = folder / PROJECT_FILE
+    if not folder.is_dir():
+        what = "is a file, not a project folder" if folder.exists() else "does not exist"
+        raise ProjectError(f"{files.show(folder)} {what}.", "Choose a project folder.")
+    try:
+        raw = files.long_path(path).read_bytes()
+    except FileNotFoundError:
+        raise ProjectError(
+            f"{files.show(folder)} is not a project (it has no {PROJECT_FILE}).", "Choose a project folder."
+        ) from None
+    except OSError as error:
+        raise ProjectError(
+            f"{files.show(path)} cannot be read: {files.cause_of(error)[0]}.", "Check the folder."
+        ) from error
+    try:
+        facts = json.loads(raw)
+    except (ValueError, RecursionError) as error:
+        raise ProjectError(f"{files.show(path)} is damaged.", "Restore it from a backup.") from error
+    if not isinstance(facts, dict) or facts.get("format") != FORMAT:
+        raise ProjectError(f"{files.show(path)} is not of a project of this program.", "Choose a project folder.")
+    version = facts.get("version")
+    if version != VERSION:
+        hint = "Update the program." if isinstance(version, int) and version > VERSION else "Restore it from a backup."
+        raise ProjectVersionError(
+            f"The project {files.show(folder)} has format version {version!r:.40}; this program knows {VERSION}.", hint
+        )
+    problem = _field_problem(facts)
+    if problem:
+        raise ProjectError(
+            f"{files.show(path)}: the field {problem} is missing or damaged.", "Restore it from a backup."
+        )
+    return facts
+
+
+def _field_problem(facts: Mapping[str, Any]) -> str:
+    """Name of the first field of ``project.json`` that is not as it must be; empty where all are."""
+    for name, kind in {
+        "name": str,
+        "id": str,
+        "images": dict,
+        "features": list,
+        "initial": dict,
+        "strategy": dict,
+    }.items():
+        if not isinstance(facts.get(name), kind):
+            return repr(name)
+    images = facts["images"]
+    if not isinstance(images.get("absolute"), str) or not isinstance(images.get("relative"), str | None):
+        return "'images'"
+    for index, view in enumerate(facts["features"]):
+        if (
+            not isinstance(view, dict)
+            or not isinstance(view.get("columns"), int)
+            or not isinstance(view.get("sha256"), str)
+        ):
+            return f"'features' (entry {index})"
+    if not facts["features"]:
+        return "'features'"
+    for name, cls in (("initial", InitialOptions), ("strategy", StrategyOptions)):
+        try:
+            cls.from_json(facts[name])
+        except (InputError, TypeError, ValueError):
+            return repr(name)
+    return ""

@@ -1,0 +1,153 @@
+"""Computed arrays kept with a project: each result is a folder of ``.npy`` files that appears whole or not at all."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import logging
+import re
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from a3s_desktop.errors import ProjectError
+from a3s_desktop.storage import files
+
+Arrays = dict[str, npt.NDArray[Any]]
+
+FORMAT = 1
+_META = "meta.json"
+_NAME = re.compile(r"[a-z][a-z0-9_.-]{0,63}")
+_ALWAYS_HASHED = 32 << 20  # bytes up to which loading verifies the content, not only the size
+_logger = logging.getLogger(__name__)
+
+
+def fingerprint(*parts: object) -> str:
+    """Hex SHA-256 of what a result depends on: hashes of its inputs, options as JSON-able values."""
+    text = json.dumps([FORMAT, *parts], sort_keys=True, separators=(",", ":"), default=str)
+    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
+
+
+def save_arrays(folder: Path, arrays: Mapping[str, npt.NDArray[Any]], meta: Mapping[str, Any]) -> None:
+    """Write arrays and JSON-able ``meta`` into a new folder, atomically.
+
+    Raises
+    ------
+    StorageFailedError
+        The disk refused, or the folder is there already; nothing was kept.
+    """
+    with files.atomic_folder(folder) as temporary:
+        described: dict[str, Any] = {}
+        for name, values in arrays.items():
+            if not _NAME.fullmatch(name):
+                raise ValueError(f"not a name for an array: {name!r}")
+            array = np.ascontiguousarray(values)
+            if array.dtype.hasobject:
+                raise TypeError(f"array {name!r} holds objects")
+            with files.atomic_file(temporary / f"{name}.npy") as file:
+                files.write_array(file, array)
+            described[name] = {
+                "dtype": array.dtype.str,
+                "shape": list(array.shape),
+                "sha256": files.hash_array(array),
+            }
+        text = json.dumps({"format": FORMAT, "arrays": described, "meta": dict(meta)}, allow_nan=False)
+        files.atomic_write_text(temporary / _META, text)
+
+
+def load_arrays(folder: Path, mmap: bool = True, verify: bool | None = None) -> tuple[Arrays, dict[str, Any]]:
+    """Inverse of `save_arrays`.
+
+    Parameters
+    ----------
+    mmap : bool
+        Map the arrays (read-only) instead of reading them.
+    verify : bool, optional
+        Compare the content with its hash; by default only where that is quick (small arrays).
+
+    Raises
+    ------
+    ProjectError
+        The folder is absent, damaged, or of another format.
+    """
+    try:
+        facts = json.loads(files.long_path(folder / _META).read_bytes())
+        if facts["format"] != FORMAT:
+            raise ValueError(f"format {facts['format']}")
+        arrays = {
+            str(name): _load(folder, str(name), description, mmap, verify)
+            for name, description in facts["arrays"].items()
+        }
+        return arrays, dict(facts["meta"])
+    except (OSError, ValueError, KeyError, TypeError, AttributeError, EOFError, RecursionError, MemoryError) as error:
+        raise ProjectError(
+            f"The saved result {files.show(folder)} is damaged ({(str(error) or type(error).__name__)[:120]}).",
+            "It will be computed again.",
+        ) from error
+
+
+def _load(folder: Path, name: str, description: Mapping[str, Any], mmap: bool, verify: bool | None) -> npt.NDArray[Any]:
+    if not _NAME.fullmatch(name):
+        raise ValueError(f"name {name!r}")
+    shape = tuple(int(side) for side in description["shape"])
+    path = files.long_path(folder / f"{name}.npy")
+    map_it = mmap and 0 not in shape and len(shape) > 0
+    array = np.load(path, mmap_mode="r" if map_it else None, allow_pickle=False)
+    if array.dtype.str != description["dtype"] or array.shape != shape:
+        raise ValueError(f"array {name!r} has another type or shape")
+    if verify is None:
+        verify = array.nbytes <= _ALWAYS_HASHED
+    if verify and files.hash_array(array) != description["sha256"]:
+        raise ValueError(f"array {name!r} has changed")
+    return np.asarray(array)
+
+
+class ArtifactStore:
+    """The results of one project, each under its name and the fingerprint of what it was computed from.
+
+    Parameters
+    ----------
+    folder : Path
+        Holds the results; made when the first is saved.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+
+    def _place(self, stage: str, key: str) -> Path:
+        if not _NAME.fullmatch(stage):
+            raise ValueError(f"not a name for a stage: {stage!r}")
+        return self._folder / f"{stage}-{key[:16]}"
+
+    def load(self, stage: str, key: str, mmap: bool = True) -> tuple[Arrays, dict[str, Any]] | None:
+        """A finished result; None where it is absent, of other inputs, or damaged (which is logged)."""
+        place = self._place(stage, key)
+        if not place.is_dir():
+            return None
+        try:
+            arrays, meta = load_arrays(place, mmap)
+        except ProjectError as error:
+            _logger.warning("%s", error.message)
+            return None
+        if meta.pop("fingerprint", None) != key:
+            return None
+        return arrays, meta
+
+    def save(self, stage: str, key: str, arrays: Mapping[str, npt.NDArray[Any]], meta: Mapping[str, Any]) -> None:
+        """Keep a finished result, in the place of one of the same inputs, and drop the stage's results of others."""
+        try:
+            if not self._folder.is_dir():
+                files.make_folder(self._folder)
+            place = self._place(stage, key)
+            if place.exists():
+                files.remove_tree(place)
+            save_arrays(place, arrays, {**meta, "fingerprint": key})
+            for other in sorted(self._folder.glob(f"{stage}-*")):
+                if other != place and len(other.name) == len(place.name):
+                    files.remove_tree(other)
+            files.sweep(self._folder)
+        except OSError as error:
+            raise files.write_failed(self._folder, error) from error

@@ -1,0 +1,314 @@
+"""Read feature files, and check them so that the first offending row is named before anything runs."""
+
+from __future__ import annotations
+
+import os
+import zipfile
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, BinaryIO, cast
+
+import numpy as np
+import numpy.typing as npt
+
+from a3s_desktop.errors import InputError
+from a3s_desktop.storage import feature_text, files, tables
+from a3s_desktop.task import Task
+
+MIN_ROWS = 3
+_BLOCK_VALUES = 1 << 20  # values looked at at a time
+_NAME_KEYS = ("names", "paths", "files", "filenames", "file")
+_PICKLES = {".pt", ".pth", ".pkl", ".pickle", ".joblib"}
+_CONVERT = "Save the numbers with numpy.save('features.npy', array), one row per image."
+
+
+@dataclass(frozen=True, slots=True)
+class FeatureFile:
+    """Features as they lie in a file.
+
+    Attributes
+    ----------
+    values : shape (N, D), any real number type
+        Memory-mapped for ``.npy``.
+    names : tuple of str or None
+        The image of each row, where the file says it.
+    path : Path
+    lines : int64, shape (N,), or None
+        The 1-based line of each row, for text files.
+    """
+
+    values: npt.NDArray[Any]
+    names: tuple[str, ...] | None
+    path: Path
+    lines: npt.NDArray[np.int64] | None = field(default=None)
+
+    def row(self, index: int) -> str:
+        """How a message names a row: 0-based index, and the line where there is one."""
+        if self.lines is None:
+            return f"row {index}"
+        return f"row {index} (line {int(self.lines[index])})"
+
+
+def load_features(path: Path, task: Task | None = None) -> FeatureFile:
+    """Open a feature file: ``.npy``, ``.npz``, ``.csv``, ``.tsv``.
+
+    A ``.npz`` holds the features under ``features`` or as its only table of numbers, and optionally ``names``.
+
+    Nothing is ever unpickled. The shape and type are checked, the values are not; see `check_features`.
+
+    Raises
+    ------
+    InputError
+        The file cannot be read, is of another kind, or does not hold a table of numbers.
+    """
+    suffix = path.suffix.lower()
+    if suffix in _PICKLES:
+        raise InputError(
+            f"{files.show(path)} is a pickle file, which could run a program when opened; it is not read.", _CONVERT
+        )
+    try:
+        if suffix in (".csv", ".tsv", ".tab", ".txt"):
+            values, names, lines = feature_text.read(path, task or Task())
+            _check_kind(path, values.dtype, values.shape)
+            return FeatureFile(values, names, path, lines)
+        with open(files.long_path(path), "rb") as file:
+            magic = file.read(6)
+            if magic.startswith(b"PK"):
+                return _load_npz(path, file)
+            if magic == b"\x93NUMPY":
+                return FeatureFile(_load_npy(path, file), None, path)
+    except OSError as error:
+        raise tables.unreadable(path, error) from error
+    except (MemoryError, OverflowError) as error:
+        raise InputError(
+            f"{files.show(path)} does not fit into memory.", "Save it as .npy, which is read in parts."
+        ) from error
+    if not magic:
+        raise InputError(f"{files.show(path)} is empty (0 bytes).", "Save the features again.")
+    raise InputError(f"{files.show(path)} is not a .npy, .npz or .csv file.", _CONVERT)
+
+
+def _load_npy(path: Path, file: BinaryIO) -> npt.NDArray[Any]:
+    """Memory-map an array after its header was checked."""
+    shape, fortran, dtype = _header(path, file)
+    _check_kind(path, dtype, shape)
+    offset = file.tell()
+    needed = offset + dtype.itemsize * int(np.prod([int(side) for side in shape], dtype=object))
+    size = os.fstat(file.fileno()).st_size
+    if size < needed:
+        raise InputError(
+            f"{files.show(path)} is cut off: it has {size:,} bytes where its header announces {needed:,}.",
+            "Copy or save the file again.",
+        )
+    return np.memmap(file, dtype=dtype, mode="r", offset=offset, shape=shape, order="F" if fortran else "C")
+
+
+def _header(path: Path, file: Any) -> tuple[tuple[int, ...], bool, np.dtype[Any]]:
+    try:
+        file.seek(0)
+        version = np.lib.format.read_magic(file)
+        if version == (1, 0):
+            return np.lib.format.read_array_header_1_0(file)
+        if version == (2, 0):
+            return np.lib.format.read_array_header_2_0(file)
+    except (ValueError, EOFError, SyntaxError, TypeError, RecursionError) as error:
+        raise InputError(f"{files.show(path)} has a damaged header ({_short(error)}).", "Save it again.") from error
+    raise InputError(f"{files.show(path)} has the unknown .npy version {version[0]}.{version[1]}.", _CONVERT)
+
+
+def read_npy_header(path: Path) -> tuple[tuple[int, ...], np.dtype[Any]]:
+    """Shape and type of a ``.npy`` file, without its values. Raises `InputError` where it is none."""
+    try:
+        with open(files.long_path(path), "rb") as file:
+            shape, _, dtype = _header(path, file)
+    except OSError as error:
+        raise tables.unreadable(path, error) from error
+    return shape, dtype
+
+
+def _short(error: Exception) -> str:
+    return (str(error).strip().splitlines() or [type(error).__name__])[0][:120]
+
+
+def _check_kind(path: Path, dtype: np.dtype[Any], shape: tuple[int, ...], inside: str = "") -> None:
+    """Type and shape of a feature array."""
+    where = f"{files.show(path)}{inside}"
+    if dtype.hasobject:
+        raise InputError(f"{where} holds Python objects, not numbers; such files are not opened.", _CONVERT)
+    if dtype.names is not None or dtype.kind not in "fiu":
+        raise InputError(f"{where} holds values of type {dtype.name}, not real numbers.", _CONVERT)
+    if len(shape) != 2:
+        raise InputError(
+            f"{where} has {len(shape)} dimension{'' if len(shape) == 1 else 's'} (shape {_shape(shape)}), not two.",
+            "It must be a table: one row per image, one column per feature.",
+        )
+    if 0 in shape:
+        raise InputError(f"{where} is empty (shape {_shape(shape)}).", "It must have one row per image.")
+    if shape[0] < MIN_ROWS:
+        raise InputError(
+            f"{where} has only {shape[0]} row{'' if shape[0] == 1 else 's'}; at least {MIN_ROWS} images are needed.",
+            "Choose the features of all images.",
+        )
+
+
+def _shape(shape: tuple[int, ...]) -> str:
+    return " x ".join(str(side) for side in shape) if shape else "none: a single value"
+
+
+def _load_npz(path: Path, file: BinaryIO) -> FeatureFile:
+    try:
+        with zipfile.ZipFile(file) as archive:
+            headers = {}
+            for info in archive.infolist():
+                if info.filename.endswith(".npy"):
+                    headers[info.filename[:-4]] = _member_header(path, archive, info)
+            key = _feature_key(path, headers)
+            values = _member(archive, key)
+            name_key = next((name for name in _NAME_KEYS if name in headers and name != key), None)
+            names = None
+            if name_key is not None:
+                names = _names(path, name_key, headers[name_key], archive, len(values))
+    except (zipfile.BadZipFile, ValueError, EOFError, NotImplementedError, RuntimeError, KeyError) as error:
+        raise InputError(f"{files.show(path)} is a damaged .npz file ({_short(error)}).", "Save it again.") from error
+    except Exception as error:
+        if isinstance(error, (InputError, OSError, MemoryError, OverflowError)):
+            raise
+        raise InputError(f"{files.show(path)} is a damaged .npz file ({_short(error)}).", "Save it again.") from error
+    return FeatureFile(values, names, path)
+
+
+def _member_header(
+    path: Path, archive: zipfile.ZipFile, info: zipfile.ZipInfo
+) -> tuple[tuple[int, ...], np.dtype[Any]]:
+    with archive.open(info) as member:
+        shape, _, dtype = _header(path, member)
+    announced = dtype.itemsize * int(np.prod([int(side) for side in shape], dtype=object))
+    if not dtype.hasobject and announced > info.file_size:
+        raise InputError(
+            f"{files.show(path)}, array {info.filename[:-4]!r} announces {announced:,} bytes but holds less.",
+            "Save it again.",
+        )
+    return shape, dtype
+
+
+def _feature_key(path: Path, headers: dict[str, tuple[tuple[int, ...], np.dtype[Any]]]) -> str:
+    if "features" in headers:
+        key = "features"
+    else:
+        tables_in = [name for name, (shape, dtype) in headers.items() if len(shape) == 2 and dtype.kind in "fiu"]
+        if len(tables_in) != 1:
+            listed = ", ".join(repr(name) for name in list(headers)[:8]) or "nothing"
+            count = "no" if not tables_in else "more than one"
+            raise InputError(
+                f"{files.show(path)} has {count} two-dimensional array of numbers (it holds {listed}).",
+                "Save the features under the name 'features'.",
+            )
+        key = tables_in[0]
+    shape, dtype = headers[key]
+    _check_kind(path, dtype, shape, f", array {key!r},")
+    return key
+
+
+def _member(archive: zipfile.ZipFile, key: str) -> npt.NDArray[Any]:
+    with archive.open(f"{key}.npy") as member:
+        return np.lib.format.read_array(cast("BinaryIO", member), allow_pickle=False)
+
+
+def _names(
+    path: Path, key: str, header: tuple[tuple[int, ...], np.dtype[Any]], archive: zipfile.ZipFile, rows: int
+) -> tuple[str, ...]:
+    shape, dtype = header
+    if dtype.hasobject or dtype.kind not in "US" or len(shape) != 1:
+        raise InputError(
+            f"{files.show(path)}, array {key!r} is not a plain list of texts (type {dtype.name}).",
+            f"Save the names with numpy.array(list_of_names), or leave {key!r} out.",
+        )
+    if shape[0] != rows:
+        raise InputError(
+            f"{files.show(path)} has {rows} rows but {shape[0]} names.", "Save one name for each row of the features."
+        )
+    values = _member(archive, key)
+    return tuple(v.decode("utf-8", "surrogateescape") if isinstance(v, bytes) else v for v in values.tolist())
+
+
+# ------------------------------------------------------------------------------------------------ checks
+
+
+def feature_problems(file: FeatureFile, task: Task | None = None) -> tuple[InputError, ...]:
+    """Everything that is wrong with the values of a file, each kind with its first offending row.
+
+    Rows with NaN or infinity, rows too large for single precision, rows of zeros, all rows equal. One pass over the
+    values as float32, in blocks.
+    """
+    task = task or Task()
+    rows, columns = file.values.shape
+    step = max(1, _BLOCK_VALUES // columns)
+    first = np.asarray(file.values[0], np.float32)
+    bad: list[int] = []
+    zero: list[int] = []
+    equal = True
+    with np.errstate(over="ignore", invalid="ignore"):
+        for start in range(0, rows, step):
+            task.step(start / rows)
+            block = np.ascontiguousarray(file.values[start : start + step], np.float32)
+            squares = np.einsum("ij,ij->i", block, block)
+            equal = equal and bool((block == first).all())
+            bad += (np.flatnonzero(~np.isfinite(squares)) + start).tolist()
+            zero += (np.flatnonzero(squares == 0) + start).tolist()
+    problems = [_bad_row(file, bad)] if bad else []
+    if zero:
+        problems.append(
+            InputError(
+                f"{files.show(file.path)}, {file.row(zero[0])} holds only zeros{_more(zero)}.",
+                "Compute the features of that image again, or leave the image out.",
+            )
+        )
+    if equal and not bad and len(zero) < rows:
+        problems.append(
+            InputError(
+                f"{files.show(file.path)}: all {rows:,} rows are equal, so nothing can be told apart.",
+                "Check how the features were computed.",
+            )
+        )
+    return tuple(problems)
+
+
+def _bad_row(file: FeatureFile, bad: list[int]) -> InputError:
+    row = bad[0]
+    values = np.asarray(file.values[row])
+    wrong = np.flatnonzero(~np.isfinite(values))
+    if len(wrong):
+        at = int(wrong[0])
+        return InputError(
+            f"{files.show(file.path)}, {file.row(row)}, column {at} is {_word(float(values[at]))}{_more(bad)}.",
+            "Compute the features of that image again, or leave the image out.",
+        )
+    at = int(np.argmax(np.abs(values.astype(np.float64))))
+    return InputError(
+        f"{files.show(file.path)}, {file.row(row)}, column {at} is too large ({float(values[at]):.3g}){_more(bad)}.",
+        "Scale the features to ordinary size, or compute them again.",
+    )
+
+
+def _word(value: float) -> str:
+    return "not a number (NaN)" if value != value else "infinite"
+
+
+def _more(rows: list[int]) -> str:
+    return f" ({len(rows):,} rows in all)" if len(rows) > 1 else ""
+
+
+def check_features(file: FeatureFile, task: Task | None = None) -> None:
+    """Raise one `InputError` that names all problems of `feature_problems`, if there are any."""
+    problems = feature_problems(file, task)
+    if problems:
+        raise joined(problems)
+
+
+def joined(problems: Iterable[InputError]) -> InputError:
+    """Several problems as one error, the hint being the first one's."""
+    listed = list(problems)
+    if len(listed) == 1:
+        return listed[0]
+    return InputError(" ".join(problem.message for problem in listed), listed[0].hint)

@@ -1,0 +1,333 @@
+"""The one small layer through which everything is written to disk.
+
+A file or folder appears under its name only when it is complete and on the disk: it is built under a temporary name in
+the same folder, synchronised, and renamed. Every failure of the operating system leaves as a `StorageFailedError` that
+names the cause. The primitives (`write_all`, `sync_file`, `rename`, ...) are looked up in this module at each call, so
+that tests can put faults in any of them.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import errno
+import hashlib
+import os
+import secrets
+import shutil
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, BinaryIO
+
+import numpy as np
+import numpy.typing as npt
+
+from a3s_desktop.errors import StorageFailedError
+
+TEMPORARY = ".a3s-new-"
+_CHUNK = 1 << 20
+_STALE_SECONDS = 60.0
+
+_CAUSES = {
+    errno.ENOSPC: ("the disk is full", "Free some space and try again."),
+    errno.EDQUOT: ("your disk quota is used up", "Free some space and try again."),
+    errno.EACCES: ("there is no permission to write there", "Choose another folder, or change its permissions."),
+    errno.EPERM: ("there is no permission to write there", "Choose another folder, or change its permissions."),
+    errno.EROFS: ("the drive is read-only", "Choose another folder."),
+    errno.EIO: ("the drive reported an error", "Check the drive and its cable, then try again."),
+    errno.ENODEV: ("the drive is gone", "Connect the drive and try again."),
+    errno.ENOENT: ("its folder does not exist (any more)", "Connect the drive, or choose another folder."),
+    errno.ENOTDIR: ("a part of its path is a file, not a folder", "Choose another folder."),
+    errno.EISDIR: ("a folder of that name is there", "Choose another name."),
+    errno.EEXIST: ("something of that name is there already", "Choose another name."),
+    errno.ENOTEMPTY: ("a folder of that name is there already", "Choose another name."),
+    errno.ENAMETOOLONG: ("its name or path is too long", "Choose a shorter name or a folder nearer to the root."),
+    errno.EMFILE: ("too many files are open", "Close other programs and try again."),
+    errno.EFBIG: ("the file is too large for this drive", "Choose another drive."),
+}
+
+
+def show(path: Path | str) -> str:
+    """A path for a message: quoted, on one line, with unprintable characters escaped, shortened in the middle."""
+    text = "".join(c if c.isprintable() else c.encode("unicode_escape").decode("ascii") for c in str(path))
+    return f"'{text}'" if len(text) <= 200 else f"'{text[:90]}…{text[-100:]}'"
+
+
+def cause_of(error: OSError) -> tuple[str, str]:
+    """Cause and hint of an error of the operating system, in plain words."""
+    known = _CAUSES.get(error.errno or 0)
+    if known is not None:
+        return known
+    return (error.strerror or type(error).__name__, "Check the drive, then try again.")
+
+
+def write_failed(path: Path | str, error: OSError) -> StorageFailedError:
+    """The `StorageFailedError` for an error while writing ``path``."""
+    cause, hint = cause_of(error)
+    return StorageFailedError(f"Writing {show(path)} failed: {cause}.", hint)
+
+
+def long_path(path: Path) -> Path:
+    """``path`` in the form that Windows accepts beyond 260 characters; unchanged elsewhere."""
+    if os.name != "nt":
+        return path
+    text = os.path.abspath(path)
+    if len(text) < 240 or text.startswith("\\\\?\\"):
+        return path
+    return Path("\\\\?\\UNC\\" + text[2:] if text.startswith("\\\\") else "\\\\?\\" + text)
+
+
+# ------------------------------------------------------------------------------------------------ primitives
+
+
+def open_new(path: Path) -> BinaryIO:
+    """Open a file that must not exist yet, for writing."""
+    return open(path, "xb", buffering=0)
+
+
+def write_all(file: BinaryIO, data: bytes | memoryview) -> None:
+    """Write all of ``data``, however short the single writes are."""
+    view = memoryview(data).cast("B")
+    while len(view):
+        written = file.write(view[: 1 << 30])
+        if not written:
+            raise OSError(errno.EIO, "nothing was written")
+        view = view[written:]
+
+
+def sync_file(file: BinaryIO) -> None:
+    """Bring a file's content to the disk."""
+    file.flush()
+    os.fsync(file.fileno())
+
+
+def sync_folder(folder: Path) -> None:
+    """Bring a folder's entries to the disk, where the system can (Windows cannot, and needs not)."""
+    if os.name == "nt":
+        return
+    handle = os.open(folder, os.O_RDONLY)
+    try:
+        os.fsync(handle)
+    except OSError as error:
+        if error.errno not in (errno.EINVAL, errno.ENOTSUP, errno.EBADF):  # some network drives
+            raise
+    finally:
+        os.close(handle)
+
+
+def rename(source: Path, target: Path) -> None:
+    """Rename, replacing a file at ``target``."""
+    os.replace(source, target)
+
+
+def rename_new(source: Path, target: Path) -> None:
+    """Rename a file without replacing one at ``target``; raises `FileExistsError`."""
+    try:
+        os.link(source, target)
+    except FileExistsError:
+        raise
+    except OSError:  # a drive without hard links
+        if os.path.lexists(target):
+            raise FileExistsError(errno.EEXIST, "exists", str(target)) from None
+        os.replace(source, target)
+    else:
+        os.unlink(source)
+
+
+def make_folder(folder: Path) -> None:
+    """Make one folder that must not exist yet."""
+    os.mkdir(folder)
+
+
+def remove_file(path: Path) -> None:
+    """Remove a file; absent is fine."""
+    with contextlib.suppress(FileNotFoundError):
+        os.unlink(path)
+
+
+def remove_tree(folder: Path) -> None:
+    """Remove a folder with all it holds; absent is fine. Symbolic links are removed, not followed."""
+    with contextlib.suppress(FileNotFoundError):
+        shutil.rmtree(folder)
+
+
+# ------------------------------------------------------------------------------------------------ atomic writing
+
+
+def temporary_name(folder: Path) -> Path:
+    """A new temporary path in ``folder``, short enough for every file system."""
+    return folder / f"{TEMPORARY}{secrets.token_hex(6)}"
+
+
+@contextlib.contextmanager
+def atomic_file(path: Path, overwrite: bool = True) -> Iterator[BinaryIO]:
+    """A binary file that appears at ``path`` complete, at the end of the block; nothing stays behind on an error.
+
+    Raises
+    ------
+    StorageFailedError
+        The system refused a step, or something is at ``path`` and ``overwrite`` is False.
+    """
+    path = long_path(path)
+    temporary = temporary_name(path.parent)
+    try:
+        with open_new(temporary) as file:
+            yield file
+            sync_file(file)
+        if overwrite:
+            rename(temporary, path)
+        else:
+            rename_new(temporary, path)
+        sync_folder(path.parent)
+    except OSError as error:
+        _quietly_remove(temporary)
+        raise write_failed(path, error) from error
+    except BaseException:
+        _quietly_remove(temporary)
+        raise
+
+
+def atomic_write(path: Path, data: bytes, overwrite: bool = True) -> None:
+    """Write a whole file atomically; see `atomic_file`."""
+    with atomic_file(path, overwrite) as file:
+        write_all(file, data)
+
+
+def atomic_write_text(path: Path, text: str, overwrite: bool = True) -> None:
+    """Write a whole UTF-8 file atomically; see `atomic_file`."""
+    atomic_write(path, text.encode("utf-8"), overwrite)
+
+
+def write_header(file: BinaryIO, shape: tuple[int, ...], dtype: np.dtype[Any]) -> None:
+    """Write the header of a ``.npy`` file in C order; the values follow by `write_all`."""
+    header = _Collector()
+    description = {"descr": np.lib.format.dtype_to_descr(dtype), "fortran_order": False, "shape": shape}
+    np.lib.format.write_array_header_1_0(header, description)
+    write_all(file, bytes(header.data))
+
+
+def write_array(file: BinaryIO, array: npt.NDArray[Any]) -> None:
+    """Write an array as ``.npy`` in pieces, without a second copy of it in memory."""
+    array = np.asarray(array, order="C")
+    write_header(file, array.shape, array.dtype)
+    if array.size == 0:
+        return
+    flat = array.reshape(-1)
+    step = max(1, (_CHUNK * 8) // max(1, array.itemsize))
+    for start in range(0, len(flat), step):
+        write_all(file, np.ascontiguousarray(flat[start : start + step]).data)
+
+
+class _Collector:
+    """The little of a file that NumPy's header writer needs."""
+
+    def __init__(self) -> None:
+        self.data = bytearray()
+
+    def write(self, data: bytes) -> int:
+        self.data += data
+        return len(data)
+
+
+@contextlib.contextmanager
+def atomic_folder(folder: Path) -> Iterator[Path]:
+    """A folder that appears at ``folder`` complete, at the end of the block.
+
+    The block fills the temporary sibling folder that it is given, through this module's functions. An *empty* folder at
+    ``folder`` is replaced. On any error, cancellation included, nothing stays behind.
+
+    Raises
+    ------
+    StorageFailedError
+        The system refused a step, or ``folder`` is not empty.
+    """
+    temporary = temporary_name(folder.parent)
+    try:
+        make_folder(long_path(temporary))
+        yield temporary
+        sync_folder(temporary)
+        with contextlib.suppress(FileNotFoundError):
+            os.rmdir(folder)  # Windows does not rename onto an empty folder; a filled one raises ENOTEMPTY
+        rename(temporary, folder)
+        sync_folder(folder.parent)
+    except OSError as error:
+        _quietly_remove(temporary)
+        raise write_failed(folder, error) from error
+    except BaseException:
+        _quietly_remove(temporary)
+        raise
+
+
+def _quietly_remove(path: Path) -> None:
+    """Remove a temporary file or folder after a failure, whose own error is the one worth reporting."""
+    try:
+        if path.is_dir() and not path.is_symlink():
+            remove_tree(path)
+        else:
+            remove_file(path)
+    except OSError:
+        return  # swept at the next start
+
+
+def sweep(folder: Path, now: float | None = None) -> int:
+    """Remove what a killed program left under temporary names in ``folder``; returns how many were removed.
+
+    Only entries that have not changed for a minute, so that another program's work under way stays.
+    """
+    now = time.time() if now is None else now
+    removed = 0
+    try:
+        entries = [entry for entry in os.scandir(folder) if entry.name.startswith(TEMPORARY)]
+    except OSError:
+        return 0
+    for entry in entries:
+        with contextlib.suppress(OSError):
+            if now - _newest(Path(entry.path)) > _STALE_SECONDS:
+                _quietly_remove(Path(entry.path))
+                removed += 1
+    return removed
+
+
+def _newest(path: Path) -> float:
+    newest = path.lstat().st_mtime
+    if path.is_dir() and not path.is_symlink():
+        for child in path.rglob("*"):
+            newest = max(newest, child.lstat().st_mtime)
+    return newest
+
+
+# ------------------------------------------------------------------------------------------------ hashes
+
+
+def hash_array(array: npt.NDArray[Any]) -> str:
+    """Hex SHA-256 of an array's dtype, shape and values (C order), read in pieces."""
+    digest = hashlib.sha256(f"{array.dtype.str}{array.shape}".encode())
+    if array.ndim == 0:
+        digest.update(array.tobytes())
+        return digest.hexdigest()
+    row = max(1, array.itemsize * int(np.prod(array.shape[1:], dtype=np.int64)))
+    step = max(1, _CHUNK // row)
+    for start in range(0, len(array), step):
+        digest.update(np.ascontiguousarray(array[start : start + step]).data)
+    return digest.hexdigest()
+
+
+def hash_file(path: Path) -> str:
+    """Hex SHA-256 of a file's content."""
+    with open(long_path(path), "rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def read_bytes(path: Path) -> bytes:
+    """A file's content; empty where there is no such file."""
+    try:
+        return long_path(path).read_bytes()
+    except FileNotFoundError:
+        return b""
+
+
+def copy_file(source: Path, target: Path) -> None:
+    """Copy a file's content atomically to ``target``."""
+    with open(long_path(source), "rb") as reader, atomic_file(target) as writer:
+        while chunk := reader.read(_CHUNK):
+            write_all(writer, chunk)

@@ -1,0 +1,252 @@
+"""Find the images of a folder, and tell which of them cannot be shown."""
+
+from __future__ import annotations
+
+import os
+import stat
+import warnings
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from a3s_desktop.errors import InputError
+from a3s_desktop.storage import files
+from a3s_desktop.task import Task
+
+EXTENSIONS = frozenset(
+    f".{name}"
+    for name in (
+        *("jpg", "jpeg", "jpe", "jfif", "png", "webp", "gif", "bmp", "dib", "tif", "tiff"),
+        *("heic", "heif", "avif", "ppm", "pgm", "pbm", "pnm"),
+    )
+)
+_HIDDEN = frozenset({"thumbs.db", "desktop.ini", "__macosx", "$recycle.bin", "system volume information"})
+_HIDDEN_ATTRIBUTES = getattr(stat, "FILE_ATTRIBUTE_HIDDEN", 2) | getattr(stat, "FILE_ATTRIBUTE_SYSTEM", 4)
+_STEP = 64  # files between two looks at the task
+
+
+@dataclass(frozen=True, slots=True)
+class ImageProblem:
+    """An image or folder that cannot be used, and why (a clause without a full stop)."""
+
+    path: str
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class ImageScan:
+    """What a folder holds.
+
+    Attributes
+    ----------
+    paths : tuple of str
+        Images, relative to the folder, with ``/`` between the parts, in the order of Python's ``sorted``.
+    skipped : int
+        Files that are no images by their extension.
+    problems : tuple of ImageProblem
+        Folders that could not be read, broken links.
+    """
+
+    paths: tuple[str, ...]
+    skipped: int
+    problems: tuple[ImageProblem, ...]
+
+
+def scan_images(root: Path, task: Task | None = None) -> ImageScan:
+    """All images below a folder; hidden files and folders are left out, loops of symbolic links end.
+
+    No file is opened. A folder that is reachable on several ways is entered once, by a real path rather than by a link.
+
+    Raises
+    ------
+    InputError
+        The folder does not exist or cannot be read.
+    Cancelled
+        The task was cancelled.
+    """
+    task = task or Task()
+    try:
+        _identity(root)
+        with os.scandir(files.long_path(root)):
+            pass
+    except OSError as error:
+        raise InputError(
+            f"The image folder {files.show(root)} cannot be read: {_reason(error)}.", "Choose a folder with images."
+        ) from error
+    walk = _Walk(root, task)
+    walk.run()
+    paths = tuple(sorted(walk.paths))
+    return ImageScan(paths, walk.skipped, tuple(sorted(walk.problems, key=lambda problem: problem.path)))
+
+
+class _Walk:
+    """The state of one scan."""
+
+    def __init__(self, root: Path, task: Task) -> None:
+        self.root = os.fspath(files.long_path(root))
+        self.task = task
+        self.paths: list[str] = []
+        self.skipped = 0
+        self.problems: list[ImageProblem] = []
+        self._visited: set[tuple[int, int]] = set()
+        self._links: list[str] = []
+
+    def run(self) -> None:
+        """Real folders first, then those behind links, in a fixed order."""
+        self._tree("")
+        while self._links:
+            links, self._links = sorted(self._links), []
+            for link in links:
+                self._tree(link)
+
+    def _tree(self, start: str) -> None:
+        stack = [start]
+        while stack:
+            self.task.check()
+            stack.extend(self._folder(stack.pop()))
+
+    def _folder(self, relative: str) -> list[str]:
+        """Take in one folder; returns its sub-folders."""
+        folder = os.path.join(self.root, *relative.split("/")) if relative else self.root
+        subfolders: list[str] = []
+        prefix = f"{relative}/" if relative else ""
+        try:
+            identity = _identity(folder)
+            if identity in self._visited:
+                return []
+            self._visited.add(identity)
+            with os.scandir(folder) as entries:
+                for entry in entries:
+                    self._entry(entry, prefix + entry.name, subfolders)
+        except OSError as error:
+            self.problems.append(ImageProblem(relative or ".", f"the folder cannot be read: {_reason(error)}"))
+        return sorted(subfolders)
+
+    def _entry(self, entry: os.DirEntry[str], path: str, subfolders: list[str]) -> None:
+        name = entry.name
+        if name.startswith(".") or name.lower() in _HIDDEN or _is_hidden(entry):
+            return
+        is_image = os.path.splitext(name)[1].lower() in EXTENSIONS
+        if entry.is_symlink():
+            try:
+                mode = entry.stat().st_mode
+            except OSError:
+                self.problems.append(ImageProblem(path, "the link leads nowhere"))
+                return
+            if stat.S_ISDIR(mode):
+                self._links.append(path)
+                return
+            is_image = is_image and stat.S_ISREG(mode)
+        elif entry.is_dir(follow_symlinks=False):
+            subfolders.append(path)
+            return
+        elif is_image and not entry.is_file(follow_symlinks=False):
+            is_image = False  # a pipe or device of an image's name
+        if is_image:
+            self.paths.append(path)
+        else:
+            self.skipped += 1
+
+
+def _identity(folder: str | Path) -> tuple[int, int]:
+    facts = os.stat(folder)
+    if not stat.S_ISDIR(facts.st_mode):
+        raise NotADirectoryError(20, "not a folder", str(folder))
+    return facts.st_dev, facts.st_ino
+
+
+def _is_hidden(entry: os.DirEntry[str]) -> bool:
+    if os.name != "nt":
+        return False
+    attributes = getattr(entry.stat(follow_symlinks=False), "st_file_attributes", 0)
+    return bool(attributes & _HIDDEN_ATTRIBUTES)
+
+
+def _reason(error: OSError) -> str:
+    if isinstance(error, FileNotFoundError):
+        return "it does not exist"
+    if isinstance(error, NotADirectoryError):
+        return "it is a file, not a folder"
+    if isinstance(error, PermissionError):
+        return "there is no permission to read it"
+    return error.strerror or type(error).__name__
+
+
+# ------------------------------------------------------------------------------------------------ probing
+
+
+def probe_images(root: Path, paths: Sequence[str], task: Task | None = None) -> tuple[ImageProblem, ...]:
+    """Which of the images cannot be decoded, by their first and last bytes; suspicious ones are decoded whole.
+
+    Raises
+    ------
+    Cancelled
+        The task was cancelled.
+    """
+    task = task or Task()
+    problems: list[ImageProblem] = []
+    base = os.fspath(files.long_path(root))
+    for index, path in enumerate(paths):
+        if index % _STEP == 0:
+            task.step(index / len(paths))
+        reason = _probe(os.path.join(base, *path.split("/")))
+        if reason:
+            problems.append(ImageProblem(path, reason))
+    return tuple(problems)
+
+
+def _probe(path: str) -> str:
+    """Why an image cannot be shown; empty where it can."""
+    try:
+        with open(path, "rb", buffering=0) as file:
+            size = os.fstat(file.fileno()).st_size
+            if size == 0:
+                return "the file is empty"
+            head = file.read(64)
+            file.seek(max(0, size - 32))
+            tail = file.read(32)
+    except OSError as error:
+        return f"the file cannot be read: {_reason(error)}"
+    return "" if _plausible(head, tail, size) else _decode(path)
+
+
+def _plausible(head: bytes, tail: bytes, size: int) -> bool:
+    """Whether a file begins and ends as a whole image of a common format does (so that it need not be decoded)."""
+    if head.startswith(b"\xff\xd8\xff"):
+        return b"\xff\xd9" in tail
+    if head.startswith(b"\x89PNG\r\n\x1a\n"):
+        return head[12:16] == b"IHDR" and 0 not in _two(head, 16, 4) and b"IEND" in tail
+    if head.startswith((b"GIF87a", b"GIF89a")):
+        return tail.rstrip(b"\0").endswith(b";") and size > 13
+    if head.startswith(b"RIFF") and head[8:12] == b"WEBP":
+        return int.from_bytes(head[4:8], "little") + 8 <= size and size > 30
+    if head.startswith(b"BM"):
+        return size > 54 and int.from_bytes(head[2:6], "little") <= size
+    return False
+
+
+def _two(head: bytes, at: int, width: int) -> tuple[int, int]:
+    return int.from_bytes(head[at : at + width], "big"), int.from_bytes(head[at + width : at + 2 * width], "big")
+
+
+def _decode(path: str) -> str:
+    """Decode an image that looks odd: the last word on whether it can be shown."""
+    from PIL import Image, UnidentifiedImageError
+
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            with Image.open(path) as image:
+                if image.width * image.height <= 64_000_000:
+                    image.draft("RGB", (64, 64))
+                    image.load()
+        return ""
+    except Image.DecompressionBombError:
+        return ""  # a very large image: shown scaled
+    except UnidentifiedImageError:
+        if path.lower().endswith((".heic", ".heif")):
+            return "HEIC images need the optional package pi-heif"
+        return "it is no image of a known format, or its beginning is damaged"
+    except Exception as error:  # decoders raise anything on damaged files
+        text = str(error).strip().splitlines()[0] if str(error).strip() else type(error).__name__
+        return f"it cannot be decoded ({text[:120]})"

@@ -1,0 +1,97 @@
+"""The images of a project by number."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Mapping
+from pathlib import Path, PureWindowsPath
+from typing import Any
+
+from a3s_desktop.errors import ProjectError
+from a3s_desktop.storage import files
+
+
+class Items:
+    """Item i is row i of every feature matrix.
+
+    Attributes
+    ----------
+    root : Path
+        The image folder; may be missing (an unplugged drive), then every image is a placeholder.
+    paths : tuple of str
+        Relative to the root, ``/`` between parts: the key of an item.
+    problems : dict
+        Reason for each item that cannot be shown.
+    """
+
+    def __init__(self, root: Path, paths: tuple[str, ...], problems: Mapping[int, str] | None = None) -> None:
+        self.root = root
+        self.paths = paths
+        self.problems = dict(problems or {})
+
+    def __len__(self) -> int:
+        return len(self.paths)
+
+    def file(self, index: int) -> Path:
+        """Absolute path of an item's image, fit for opening (long paths on Windows included)."""
+        return files.long_path(self.root.joinpath(*self.paths[index].split("/")))
+
+    def name(self, index: int) -> str:
+        """The file name without folders, for showing; unprintable characters are escaped."""
+        name = self.paths[index].rpartition("/")[2]
+        return "".join(c if c.isprintable() else c.encode("unicode_escape").decode("ascii") for c in name)
+
+    @property
+    def available(self) -> bool:
+        """Whether the image folder is there now."""
+        return self.root.is_dir()
+
+    def to_json(self) -> str:
+        """ASCII JSON, in which names that are no UTF-8 survive."""
+        values = {"paths": list(self.paths), "problems": {str(i): text for i, text in self.problems.items()}}
+        return json.dumps(values, ensure_ascii=True)
+
+    @classmethod
+    def from_json(cls, text: bytes, root: Path, where: Path) -> Items:
+        """Inverse of `to_json`.
+
+        Raises
+        ------
+        ProjectError
+            The text is damaged, or a path would lead out of the image folder.
+        """
+        try:
+            values: Any = json.loads(text)
+            paths = tuple(values["paths"])
+            problems = {int(key): str(reason) for key, reason in values["problems"].items()}
+        except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
+            raise ProjectError(
+                f"The list of images {files.show(where)} is damaged.", "Restore the project from a backup."
+            ) from error
+        for index, path in enumerate(paths):
+            if not isinstance(path, str) or not is_inside(path):
+                raise ProjectError(
+                    f"The list of images {files.show(where)}, entry {index}, leads out of the image folder.",
+                    "Restore the project from a backup.",
+                )
+        return cls(root, paths, {i: reason for i, reason in problems.items() if 0 <= i < len(paths)})
+
+
+def is_inside(path: str) -> bool:
+    """Whether a relative path with ``/`` between parts stays below its root, on this system."""
+    if not path or "\0" in path or any(part in ("", ".", "..") for part in path.split("/")):
+        return False
+    if os.name != "nt":
+        return True
+    windows = PureWindowsPath(path)
+    return not windows.drive and not windows.is_absolute() and ".." not in windows.parts and ":" not in path
+
+
+def locate(absolute: str, relative: str | None, folder: Path) -> Path:
+    """The image folder of a project that may have been moved: beside it as before, else where it was."""
+    if relative:
+        beside = Path(os.path.normpath(folder / relative))
+        if beside.is_dir():
+            return beside
+    return Path(absolute)

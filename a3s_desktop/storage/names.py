@@ -1,0 +1,84 @@
+"""Match the names that a feature, order or label file uses to the images of a folder."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Iterable, Sequence
+from pathlib import PurePosixPath
+
+_ESCAPED = re.compile(r"\\ud[89a-f][0-9a-f]{2}", re.IGNORECASE)
+
+
+def export_form(path: str) -> str:
+    """A path as exports write it: lone surrogates (bytes that are no UTF-8) as ``\\udcxx``, all else as it is."""
+    return path.encode("utf-8", "backslashreplace").decode("utf-8")
+
+
+def normal(name: str) -> str:
+    """The form in which names are compared: NFC, ``/`` between parts, no leading ``./``."""
+    text = unicodedata.normalize("NFC", name)
+    while text.startswith("./"):
+        text = text[2:].lstrip("/")
+    return text
+
+
+class NameIndex:
+    """Finds images by the names that other programs gave them.
+
+    A name is tried as the whole relative path, then with ``\\`` read as ``/`` and the image folder's own path taken
+    off, then as a base name, then as a base name without extension, each only where it fits exactly one image.
+
+    Parameters
+    ----------
+    paths : sequence of str
+        Relative paths of the images.
+    root : str
+        The image folder, so that absolute names below it are understood.
+    """
+
+    def __init__(self, paths: Sequence[str], root: str = "") -> None:
+        self._paths = paths
+        self._root = normal(root.replace("\\", "/")).rstrip("/") + "/" if root else ""
+        self._exact = {path: index for index, path in enumerate(paths)}
+        self._normal = _unique((normal(path), index) for index, path in enumerate(paths))
+        self._base: dict[str, int] | None = None
+        self._stem: dict[str, int] | None = None
+
+    def find(self, name: str) -> int | None:
+        """Index of the image that is meant; None where there is none or it is not certain."""
+        index = self._exact.get(name)
+        if index is not None:
+            return index
+        for text in self._variants(name):
+            index = self._normal.get(text, -1)
+            if index >= 0:
+                return index
+        base = PurePosixPath(normal(name.replace("\\", "/"))).name
+        if self._base is None or self._stem is None:
+            self._base = _unique((PurePosixPath(normal(path)).name, i) for i, path in enumerate(self._paths))
+            self._stem = _unique((PurePosixPath(normal(path)).stem, i) for i, path in enumerate(self._paths))
+        for table in (self._base, self._stem):
+            index = table.get(base, -1)
+            if index >= 0:
+                return index
+        return None
+
+    def _variants(self, name: str) -> list[str]:
+        texts = [normal(name)]
+        if "\\" in name:
+            texts.append(normal(name.replace("\\", "/")))
+            if _ESCAPED.search(name):
+                raw = _ESCAPED.sub(lambda match: chr(int(match.group()[2:], 16)), name)
+                texts.append(normal(raw))
+        if self._root:
+            texts += [text.removeprefix(self._root) for text in list(texts) if text.startswith(self._root)]
+        return texts
+
+
+def _unique(pairs: Iterable[tuple[str, int]]) -> dict[str, int]:
+    """A look-up that holds -1 for keys that fit several images."""
+    found: dict[str, int] = {}
+    for key, index in pairs:
+        found[key] = -1 if key in found else index
+    return found
