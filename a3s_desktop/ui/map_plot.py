@@ -1,0 +1,80 @@
+"""The plot that the map is drawn in: bare, square in scale, and aware of what "all of it" and "the pair" are."""
+
+from __future__ import annotations
+
+import pyqtgraph as pg
+from PySide6.QtCore import QEvent, QPointF, QRectF, Qt, Signal
+from PySide6.QtGui import QKeyEvent, QResizeEvent
+from PySide6.QtWidgets import QFrame
+
+_PAIR_SHARE = 0.12  # of the map's side is shown around a pair, at least, so that its neighbours are in view
+
+
+class MapPlot(pg.PlotWidget):  # type: ignore[misc]
+    """A plot without axes and menu. Keys, the new size and the leaving pointer are handed on as signals."""
+
+    left = Signal()
+    resized = Signal()
+    keyPressed = Signal(QKeyEvent)
+
+    def __init__(self) -> None:
+        super().__init__(background=None)
+        self._extent = (0.0, 0.0, 0.0, 0.0)
+        self.hideAxis("left")
+        self.hideAxis("bottom")
+        self.hideButtons()
+        self.setMenuEnabled(False)
+        self.setAspectLocked(True)
+        self.getPlotItem().layout.setContentsMargins(0, 0, 0, 0)
+        self.getViewBox().disableAutoRange()
+        self.getViewBox().setDefaultPadding(0.0)
+        self.setFrameShape(QFrame.Shape.NoFrame)
+        self.setFocusPolicy(Qt.FocusPolicy.TabFocus)  # a click must not take the keys from the pair
+
+    def set_extent(self, extent: tuple[float, float, float, float]) -> None:
+        """``x0, y0, x1, y1`` of all points; bounds how far the view can go away and come near."""
+        self._extent = extent
+        whole = self.whole()
+        side = max(whole.width(), whole.height())
+        middle = whole.center()
+        self.getViewBox().setLimits(
+            xMin=middle.x() - 2 * side,
+            xMax=middle.x() + 2 * side,
+            yMin=middle.y() - 2 * side,
+            yMax=middle.y() + 2 * side,
+            minXRange=side / 5000,
+        )
+
+    def whole(self) -> QRectF:
+        """The rectangle of all points with a margin; never empty."""
+        x0, y0, x1, y1 = self._extent
+        side = max(x1 - x0, y1 - y0)
+        side = side if side > 0 else 1.0
+        wide, high = (max(length, 0.02 * side) + 0.12 * side for length in (x1 - x0, y1 - y0))
+        return QRectF((x0 + x1 - wide) / 2, (y0 + y1 - high) / 2, wide, high)
+
+    def show_whole(self) -> None:
+        """Show all points."""
+        self.getViewBox().setRange(self.whole(), padding=0)
+
+    def show_pair(self, first: QPointF, second: QPointF) -> None:
+        """Show two points and what is near them."""
+        rect, whole = QRectF(first, second).normalized(), self.whole()
+        side = max(
+            _PAIR_SHARE * max(whole.width(), whole.height()),
+            1.6 * max(rect.width(), rect.height()),
+        )
+        middle = rect.center()
+        self.getViewBox().setRange(QRectF(middle.x() - side / 2, middle.y() - side / 2, side, side), padding=0)
+
+    def leaveEvent(self, event: QEvent) -> None:
+        super().leaveEvent(event)
+        self.left.emit()
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        self.resized.emit()
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        event.ignore()
+        self.keyPressed.emit(event)

@@ -1,0 +1,202 @@
+"""Points to pixels, fast: a grid over the points, and discs with soft edges in an 8-bit image. Numpy only, no Qt.
+
+A pixel of the image is ``level * slots + slot``: the slot says which colour (0: nothing), the level how opaque. The
+colour table is the caller's, so a change of theme or emphasis needs no new image. Where discs overlap, the fuller
+coverage wins, then the higher slot; so two ways of drawing (few points: write every disc; many points: write the
+centres, then grow all at once) give the same picture.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+CELLS = 256  # of the grid's side
+LEVELS = 6  # of opacity
+_GROW_FACTOR = 24  # one pass over an image costs as much as writing this fraction of its pixels one by one
+
+ByteImage = npt.NDArray[np.uint8]
+
+
+@dataclass(frozen=True, slots=True)
+class Projection:
+    """Map coordinates to device pixels: ``scale * value + shift``, for x and y (whose scale is negative: y is up)."""
+
+    scale_x: float
+    shift_x: float
+    scale_y: float
+    shift_y: float
+    width: int
+    height: int
+
+    def pixels(self, x: npt.NDArray[Any], y: npt.NDArray[Any]) -> tuple[npt.NDArray[Any], npt.NDArray[Any]]:
+        """Device pixels of map coordinates, as floats."""
+        return x * np.float32(self.scale_x) + np.float32(self.shift_x), y * np.float32(self.scale_y) + np.float32(
+            self.shift_y
+        )
+
+    def visible(self, margin: float) -> tuple[float, float, float, float]:
+        """``x0, y0, x1, y1`` in map coordinates of the image, widened by ``margin`` pixels."""
+        x = sorted((at - self.shift_x) / self.scale_x for at in (-margin, self.width + margin))
+        y = sorted((at - self.shift_y) / self.scale_y for at in (-margin, self.height + margin))
+        return x[0], y[0], x[1], y[1]
+
+
+class PointGrid:
+    """Points sorted by the cells of a square grid. Building takes 30 ms for 100,000 points; safe in any thread.
+
+    Parameters
+    ----------
+    points : float, shape (N, 2)
+        Values that are not finite are taken as 0.
+
+    Attributes
+    ----------
+    order : int32, shape (N,)
+        Item at each sorted place.
+    x, y : float32, shape (N,)
+        Coordinates by sorted place.
+    bounds : (x0, y0, x1, y1)
+        Of all points; zeros where there are none.
+    """
+
+    def __init__(self, points: npt.NDArray[Any]) -> None:
+        clean = np.nan_to_num(np.asarray(points, np.float32).reshape(-1, 2), posinf=0, neginf=0)
+        low = clean.min(axis=0) if len(clean) else np.zeros(2, np.float32)
+        high = clean.max(axis=0) if len(clean) else np.zeros(2, np.float32)
+        self.bounds = (float(low[0]), float(low[1]), float(high[0]), float(high[1]))
+        self._low = (self.bounds[0], self.bounds[1])
+        self._step = max(float((high - low).max()) / CELLS, float(np.abs(clean).max(initial=0)) * 1e-6, 1e-30)
+        cell = np.minimum(((clean - low) / np.float32(self._step)).astype(np.int32), CELLS - 1)
+        keys = cell[:, 1] * CELLS + cell[:, 0]
+        self.order = np.argsort(keys, kind="stable").astype(np.int32)
+        self.x = np.ascontiguousarray(clean[self.order, 0])
+        self.y = np.ascontiguousarray(clean[self.order, 1])
+        self._starts = np.concatenate([[0], np.cumsum(np.bincount(keys, minlength=CELLS * CELLS))])
+
+    def __len__(self) -> int:
+        return len(self.order)
+
+    def within(self, x0: float, y0: float, x1: float, y1: float) -> npt.NDArray[np.int64] | slice:
+        """Sorted places of the points in a rectangle, with those of the cells it touches; a slice where it is all."""
+        columns = [int(np.clip((x - self._low[0]) / self._step, -1, CELLS)) for x in (x0, x1)]
+        rows = [int(np.clip((y - self._low[1]) / self._step, -1, CELLS)) for y in (y0, y1)]
+        if x1 < self.bounds[0] or y1 < self.bounds[1] or x0 > self.bounds[2] or y0 > self.bounds[3]:
+            return np.zeros(0, np.int64)
+        left, right = (min(max(c, 0), CELLS - 1) for c in columns)
+        lines = np.arange(max(rows[0], 0), min(rows[1], CELLS - 1) + 1) * CELLS
+        if left == 0 and right == CELLS - 1:  # whole rows lie behind each other
+            return slice(int(self._starts[lines[0]]), int(self._starts[lines[-1] + CELLS]))
+        begins, ends = self._starts[lines + left], self._starts[lines + right + 1]
+        counts = ends - begins
+        offsets = np.repeat(begins - np.concatenate([[0], np.cumsum(counts)[:-1]]), counts)
+        return np.asarray(offsets + np.arange(int(counts.sum())), np.int64)
+
+    def nearest(self, x: float, y: float, radius: float) -> int:
+        """Item nearest to a place, at most ``radius`` away (map coordinates); -1 where there is none."""
+        places = self.within(x - radius, y - radius, x + radius, y + radius)
+        gaps = (self.x[places] - x) ** 2 + (self.y[places] - y) ** 2
+        if not len(gaps):
+            return -1
+        best = int(gaps.argmin())
+        if gaps[best] > radius * radius:
+            return -1
+        return int(self.order[places][best])
+
+
+@lru_cache(maxsize=64)
+def disc(radius: float, softness: float = 1.0) -> tuple[tuple[int, int, int], ...]:
+    """Pixels of a disc as ``(level, dy, dx)``, palest first; the edge fades over ``softness`` pixels."""
+    reach = int(np.ceil(radius + softness / 2))
+    dy, dx = np.mgrid[-reach : reach + 1, -reach : reach + 1]
+    cover = np.clip((radius + softness / 2 - np.hypot(dx, dy)) / softness, 0, 1)
+    level = np.rint(cover * LEVELS).astype(int) - 1
+    found = [(int(level[at]), int(dy[at]), int(dx[at])) for at in zip(*np.nonzero(level >= 0), strict=True)]
+    return tuple(sorted(found)) or ((LEVELS - 1, 0, 0),)
+
+
+def draw(
+    px: npt.NDArray[Any],
+    py: npt.NDArray[Any],
+    slots: npt.NDArray[np.uint8],
+    size: tuple[int, int],
+    stamp: tuple[tuple[int, int, int], ...],
+    slot_count: int,
+) -> ByteImage:
+    """Draw discs.
+
+    Parameters
+    ----------
+    px, py : float, shape (n,)
+        Centres in pixels; those outside are left out.
+    slots : uint8, shape (n,)
+        Colour slots, 1 .. slot_count - 1.
+    size : (int, int)
+        Width and height of the image.
+    stamp : from `disc`
+    slot_count : int
+        ``slot_count * LEVELS`` must not exceed 256.
+
+    Returns
+    -------
+    uint8, shape (height, width rounded up to a multiple of 4)
+        As Qt wants its scan lines.
+    """
+    width, height = size
+    reach = max(abs(part) for _, dy, dx in stamp for part in (dy, dx))
+    stride = width + 2 * reach
+    column, row = np.floor(px).astype(np.int64), np.floor(py).astype(np.int64)
+    inside = (column >= -reach) & (column < width + reach) & (row >= -reach) & (row < height + reach)
+    padded = np.zeros((height + 4 * reach, stride + 2 * reach), np.uint8)  # room for the discs at the edge
+    wide = padded.shape[1]
+    column, row, slots = column[inside], row[inside], slots[inside]
+    by_slot = np.argsort(slots, kind="stable")  # the higher slot is written last, so it wins
+    slots = slots[by_slot]
+    at = (row[by_slot] + 2 * reach) * wide + column[by_slot] + 2 * reach
+    flat = padded.reshape(-1)
+    if len(at) * _GROW_FACTOR < padded.size:
+        for level, dy, dx in stamp:
+            flat[at + (dy * wide + dx)] = slots + np.uint8(level * slot_count)
+    else:
+        flat[at] = slots
+        padded = _grow(padded, reach, stamp, slot_count)
+    result = np.zeros((height, -(-width // 4) * 4), np.uint8)
+    result[:, :width] = padded[2 * reach : 2 * reach + height, 2 * reach : 2 * reach + width]
+    return result
+
+
+def _grow(centres: ByteImage, reach: int, stamp: tuple[tuple[int, int, int], ...], slot_count: int) -> ByteImage:
+    result = np.zeros_like(centres)
+    height, width = centres.shape
+    inner = result[reach : height - reach, reach : width - reach]
+    some = np.minimum(centres, 1)
+    raised, last = centres, -1
+    for level, dy, dx in stamp:
+        if level != last:
+            raised, last = centres + some * np.uint8(level * slot_count), level
+        source = raised[reach - dy : height - reach - dy, reach - dx : width - reach - dx]
+        np.maximum(inner, source, out=inner)
+    return result
+
+
+def point_radius(count: int, pixels: float, zoom: float, ratio: float) -> float:
+    """Radius of a point in device pixels, so that the map is neither dust nor blot.
+
+    Parameters
+    ----------
+    count : int
+        Points of the whole map.
+    pixels : float
+        Device pixels that the whole map covers when all of it is shown.
+    zoom : float
+        How many times larger it is shown now.
+    ratio : float
+        Device pixels per logical pixel.
+    """
+    free = (pixels / max(count, 1)) ** 0.5  # between points, were they spread evenly
+    radius = 0.19 * free * max(zoom, 0.25) ** 0.45
+    return round(min(max(radius, 0.9 * ratio), 5.5 * ratio) * 4) / 4
