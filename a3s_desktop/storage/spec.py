@@ -124,11 +124,9 @@ def check_spec(spec: ProjectSpec, task: Task | None = None) -> SpecReport:
             return None
 
     attempt(lambda: check_target(spec))
-    task.stage("Finding images")
     scan = attempt(lambda: images.scan_images(spec.images, task))
     if scan is not None and len(scan.paths) < features.MIN_ROWS:
         errors.append(_too_few(spec, len(scan.paths)))
-    task.stage("Checking features")
     if not spec.features:
         errors.append(
             InputError("No feature file is given.", "Choose a .npy, .npz or .csv file with one row per image.")
@@ -152,7 +150,6 @@ def check_spec(spec: ProjectSpec, task: Task | None = None) -> SpecReport:
             found, source = match.paths, spec.labels
             labels = attempt(lambda: matching.load_labels(source, len(found), found, str(spec.images)))
     if scan is not None and not errors:
-        task.stage("Checking images")
         problems.extend(images.probe_images(spec.images, scan.paths, task))
     if problems:
         warnings.append(_placeholders(problems))

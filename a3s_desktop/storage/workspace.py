@@ -233,7 +233,6 @@ def create_workspace(spec: ProjectSpec, report: SpecReport | None = None, task: 
         raise InputError("The images could not be matched to the features.", "Check the project's settings again.")
     folder = Path(os.path.abspath(spec.folder))
     files.sweep(folder.parent)
-    task.stage("Writing the project")
     with files.atomic_folder(folder) as temporary:
         described = []
         for index, (view, rows) in enumerate(zip(report.views, report.match.rows, strict=True)):

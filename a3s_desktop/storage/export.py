@@ -1,0 +1,131 @@
+"""The clusters as files for other programs.
+
+CSV: UTF-8, columns ``path,cluster,name,status``, one row per image, in item order. Two rules keep spreadsheet programs
+from taking text for a formula, and both can be undone when the file is read back (`names.NameIndex`, `plain_name`):
+
+* a *path* that begins like a formula (``=``, ``+``, ``-``, ``@``, a tab or line break) gets ``./`` in front: it is still
+  a path to the same file;
+* a *name* that begins like one, after any number of apostrophes, gets one apostrophe in front. Reading takes one
+  apostrophe off such names, so every name survives.
+
+File names that are no valid Unicode (raw bytes on Linux) are written with ``\\udcxx`` for each such byte.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy.typing as npt
+
+from a3s_desktop.core.types import IntArray
+from a3s_desktop.storage import files
+from a3s_desktop.storage.items import Items
+from a3s_desktop.storage.names import export_form
+
+CONFIRMED, AUTOMATIC = "confirmed", "automatic"
+_FORMULA = (
+    "=+\\-@\t\r\n\N{FULLWIDTH EQUALS SIGN}\N{FULLWIDTH PLUS SIGN}\N{FULLWIDTH HYPHEN-MINUS}\N{FULLWIDTH COMMERCIAL AT}"
+)
+_LIKE_FORMULA = re.compile(f"'*[{_FORMULA}]")
+_QUOTED = re.compile(r"[\",;\t\r\n']|^\s|\s$")
+_CHUNK = 4096
+
+
+def plain_name(text: str) -> str:
+    """A cluster's name from a CSV export, as it was before."""
+    return text[1:] if text.startswith("'") and _LIKE_FORMULA.match(text) else text
+
+
+def safe_name(text: str) -> str:
+    """A cluster's name for a CSV export; inverse of `plain_name`."""
+    return f"'{text}" if _LIKE_FORMULA.match(text) else text
+
+
+def safe_path(path: str) -> str:
+    """A relative path for a CSV export."""
+    text = export_form(path)
+    return f"./{text}" if _LIKE_FORMULA.match(text) else text
+
+
+def export_csv(
+    out: Path,
+    items: Items,
+    labels: IntArray,
+    names: Mapping[int, str],
+    confirmed: Sequence[bool] | npt.NDArray[Any],
+    overwrite: bool = False,
+) -> None:
+    """Write the clusters as CSV, atomically; see the module's description for the rules.
+
+    Parameters
+    ----------
+    labels : int32, shape (N,)
+        Cluster of each item.
+    names : mapping
+        Name of each cluster that has one.
+    confirmed : bool, shape (N,)
+        Items that an answer ties to their cluster; the others are "automatic".
+    overwrite : bool
+        Whether an existing file may be replaced.
+
+    Raises
+    ------
+    StorageFailedError
+        A file is there already, or the disk refused; nothing was changed.
+    """
+    with files.atomic_file(out, overwrite) as file:
+        files.write_all(file, b"path,cluster,name,status\r\n")
+        for start in range(0, len(items), _CHUNK):
+            rows = [
+                ",".join((_field(safe_path(path)), str(cluster), _field(safe_name(name)), status))
+                for path, cluster, name, status in _rows(items, labels, names, confirmed, start)
+            ]
+            files.write_all(file, ("\r\n".join(rows) + "\r\n").encode("utf-8", "backslashreplace"))
+
+
+def export_json(
+    out: Path,
+    items: Items,
+    labels: IntArray,
+    names: Mapping[int, str],
+    confirmed: Sequence[bool] | npt.NDArray[Any],
+    overwrite: bool = False,
+) -> None:
+    """Write the clusters as JSON (ASCII; every path and name survives as it is), atomically; see `export_csv`.
+
+    ``{"format": "a3s-clusters", "version": 1, "items": [{"path", "cluster", "name", "status"}, ...]}``
+    """
+    with files.atomic_file(out, overwrite) as file:
+        files.write_all(file, b'{"format": "a3s-clusters", "version": 1, "items": [\n')
+        for start in range(0, len(items), _CHUNK):
+            rows = [
+                json.dumps({"path": path, "cluster": cluster, "name": name, "status": status})
+                for path, cluster, name, status in _rows(items, labels, names, confirmed, start)
+            ]
+            comma = ",\n" if start + _CHUNK < len(items) else "\n"
+            files.write_all(file, (",\n".join(rows) + comma).encode("ascii"))
+        files.write_all(file, b"]}\n")
+
+
+def _rows(
+    items: Items, labels: IntArray, names: Mapping[int, str], confirmed: Sequence[bool] | npt.NDArray[Any], start: int
+) -> list[tuple[str, int, str, str]]:
+    stop = min(start + _CHUNK, len(items))
+    return [
+        (
+            items.paths[i],
+            int(labels[i]),
+            names.get(int(labels[i]), ""),
+            CONFIRMED if confirmed[i] else AUTOMATIC,
+        )
+        for i in range(start, stop)
+    ]
+
+
+def _field(text: str) -> str:
+    """A field, quoted where any usual separator, a quotation mark, a line break or a blank at an end is in it."""
+    return '"' + text.replace('"', '""') + '"' if _QUOTED.search(text) else text
