@@ -189,6 +189,7 @@ class Shortcuts(QObject):
         action.setCheckable(spec.checkable)
         action.setAutoRepeat(spec.repeat)
         action.setShortcutContext(Qt.ShortcutContext.WindowShortcut)
+        action.setProperty("icon_name", spec.icon)
         if spec.icon:
             action.setIcon(icon(spec.icon))
         action.setMenuRole(_menu_role(spec.id))

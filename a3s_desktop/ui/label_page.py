@@ -1,0 +1,456 @@
+"""The pair page: two images, why they are asked, what was reached; keys in, answers out."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import QEvent, QSize, Qt, QTimer, Signal, Slot
+from PySide6.QtGui import QKeyEvent
+from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QSizePolicy, QStackedWidget, QVBoxLayout, QWidget
+
+from a3s_desktop.actions import ACTIONS, Scope
+from a3s_desktop.core.types import Answer, Reason
+from a3s_desktop.errors import A3SError
+from a3s_desktop.session.state import Change, ChangeKind, Phase, QuestionView, SessionState
+from a3s_desktop.settings import SettingsStore
+from a3s_desktop.ui.bridge import Bridge
+from a3s_desktop.ui.image_loader import ImageLoader
+from a3s_desktop.ui.label_parts import AnswerButton, Banner, Counters, FinishedPanel, Legend, ToolIcon, count
+from a3s_desktop.ui.linked_panes import LinkedPanes
+from a3s_desktop.ui.member_strip import Member
+from a3s_desktop.ui.pair_area import PairArea
+from a3s_desktop.ui.shortcuts import Shortcuts
+from a3s_desktop.ui.theme import ICON, SPACE_1, SPACE_2, SPACE_3, SPACE_4, icon_pixmap, tokens
+from a3s_desktop.ui.view_link import STEP
+
+if TYPE_CHECKING:
+    from a3s_desktop.storage.workspace import Items
+
+_COUNTERS = (("answers", "answers"), ("skipped", "skipped"), ("clusters", "clusters"), ("singles", "single images"))
+_REASONS = {
+    Reason.MERGE: "Merge",
+    Reason.PURITY: "Purity check",
+    Reason.SPLIT: "Sorting a mixed cluster",
+    Reason.OUTLIER: "Single image",
+    Reason.MEMBER: "Doubtful member",
+    Reason.PAIR: "Pair",
+}
+_ANSWERS = {"answer.same": Answer.SAME, "answer.different": Answer.DIFFERENT, "answer.skip": Answer.SKIP}
+_READ_ONLY = (
+    "Read-only: another window or program has this project open. You can look and export; answers are not taken."
+)
+
+
+class LabelPage(QWidget):
+    """Shows the current question of the bridge and sends answers to it.
+
+    An answer is possible only after both images have been painted and a short moment has passed (`ready`); until then
+    the answer actions are disabled and their keys do nothing.
+
+    Parameters
+    ----------
+    bridge : Bridge
+    loader : ImageLoader
+    shortcuts : Shortcuts
+    settings : SettingsStore
+
+    Signals
+    -------
+    readyChanged(bool)
+        Whether an answer would be taken now.
+    exportWanted(), clustersWanted()
+        The person chose a next step on the finished panel.
+    """
+
+    readyChanged = Signal(bool)  # noqa: N815 - Qt's naming
+    exportWanted = Signal()  # noqa: N815
+    clustersWanted = Signal()  # noqa: N815
+
+    def __init__(
+        self,
+        bridge: Bridge,
+        loader: ImageLoader,
+        shortcuts: Shortcuts,
+        settings: SettingsStore,
+        parent: QWidget | None = None,
+    ) -> None:
+        super().__init__(parent)
+        self._bridge = bridge
+        self._loader = loader
+        self._shortcuts = shortcuts
+        self._settings = settings
+        self._question: QuestionView | None = None
+        self._ready = False
+        self._settled = False
+        self._moment = QTimer(self, singleShot=True, timerType=Qt.TimerType.PreciseTimer)
+        self._moment.timeout.connect(self._on_settled)
+        self._build()
+        self._connect()
+        self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
+        self.setAccessibleName("Pair")
+        self._take_rebound()
+        self._update_actions()
+
+    # For the window and tests
+
+    @property
+    def ready(self) -> bool:
+        """Whether an answer would be taken now."""
+        return self._ready
+
+    @property
+    def question(self) -> QuestionView | None:
+        """The question on screen."""
+        return self._question
+
+    # Building
+
+    def _build(self) -> None:
+        self._banner = Banner()
+        self._area = PairArea(self._loader)
+        left, right = self._area.columns
+        self._panes = LinkedPanes(left.pane, right.pane, self._settings.value.linked, self)
+        self._finished = FinishedPanel()
+        self._blank = QWidget()
+        self._stack = QStackedWidget()
+        for page in (self._blank, self._area, self._finished):
+            self._stack.addWidget(page)
+        layout = QVBoxLayout(self)
+        layout.setContentsMargins(0, 0, 0, 0)
+        layout.setSpacing(0)
+        layout.addWidget(self._build_head())
+        layout.addWidget(self._banner)
+        layout.addWidget(self._stack, 1)
+        layout.addWidget(self._build_foot())
+
+    def _build_head(self) -> QWidget:
+        head = QFrame()
+        head.setProperty("role", "bar")
+        self._why_icon = QLabel()
+        self._why = QLabel()
+        self._why.setProperty("role", "heading")
+        self._why.setWordWrap(True)
+        self._why.setTextFormat(Qt.TextFormat.PlainText)
+        self._why.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Preferred)
+        self._kind = QLabel()
+        self._kind.setProperty("role", "small")
+        self._counters = Counters(_COUNTERS)
+        words = QVBoxLayout()
+        words.setSpacing(1)
+        words.addWidget(self._kind)
+        words.addWidget(self._why)
+        row = QHBoxLayout(head)
+        row.setContentsMargins(SPACE_4, SPACE_2, SPACE_4, SPACE_2)
+        row.setSpacing(SPACE_4)
+        row.addLayout(words, 1)
+        row.addWidget(self._counters)
+        head.setMinimumHeight(58)
+        return head
+
+    def _build_foot(self) -> QWidget:
+        foot = QFrame()
+        foot.setProperty("role", "foot")
+        action = self._shortcuts.action
+        self._buttons = {
+            name: AnswerButton(action(name), kind, "")
+            for name, kind in (("answer.same", "same"), ("answer.skip", "plain"), ("answer.different", "different"))
+        }
+        self._last_icon = QLabel()
+        self._last = QLabel()
+        self._last.setProperty("role", "small")
+        self._last.setTextFormat(Qt.TextFormat.PlainText)
+        past = QHBoxLayout()
+        past.setSpacing(SPACE_1)
+        for name in ("edit.undo", "edit.redo"):
+            past.addWidget(ToolIcon(action(name)))
+        past.addSpacing(SPACE_1)
+        past.addWidget(self._last_icon)
+        past.addWidget(self._last, 1)
+        middle = QHBoxLayout()
+        middle.setSpacing(SPACE_2)
+        for button in self._buttons.values():
+            middle.addWidget(button)
+        tools = QHBoxLayout()
+        tools.setSpacing(2)
+        tools.addStretch(1)
+        for name in ("view.fit", "view.actual", "view.zoom_out", "view.zoom_in", "view.link", "view.legend"):
+            tools.addWidget(ToolIcon(action(name)))
+        row = QHBoxLayout()
+        row.setSpacing(SPACE_3)
+        row.addLayout(past, 1)
+        row.addLayout(middle)
+        row.addLayout(tools, 1)
+        self._legend = Legend()
+        column = QVBoxLayout(foot)
+        column.setContentsMargins(SPACE_4, SPACE_2, SPACE_4, SPACE_2)
+        column.setSpacing(SPACE_2)
+        column.addLayout(row)
+        column.addWidget(self._legend)
+        return foot
+
+    def _connect(self) -> None:
+        bridge, action = self._bridge, self._shortcuts.action
+        bridge.stateChanged.connect(self._on_state)
+        bridge.phaseChanged.connect(self._on_phase)
+        bridge.closed.connect(self._on_closed)
+        bridge.failed.connect(self._on_failed)
+        bridge.prefetch.connect(self._on_prefetch)
+        self._panes.painted.connect(self._on_painted)
+        left, right = self._area.columns
+        left.memberChosen.connect(self._compare_left)
+        right.memberChosen.connect(self._compare_right)
+        self.addActions(self._shortcuts.actions(Scope.PAIR))
+        action("answer.same").triggered.connect(self._say_same)
+        action("answer.different").triggered.connect(self._say_different)
+        action("answer.skip").triggered.connect(self._say_skip)
+        action("edit.undo").triggered.connect(bridge.undo)
+        action("edit.redo").triggered.connect(bridge.redo)
+        action("view.fit").triggered.connect(self._panes.reset)
+        action("view.actual").triggered.connect(self._on_actual)
+        action("view.zoom_in").triggered.connect(self._on_zoom_in)
+        action("view.zoom_out").triggered.connect(self._on_zoom_out)
+        action("view.link").setChecked(self._settings.value.linked)
+        action("view.link").toggled.connect(self._on_linked)
+        action("view.legend").setChecked(self._settings.value.legend)
+        action("view.legend").toggled.connect(self._on_legend)
+        self._legend.setVisible(self._settings.value.legend)
+        self._shortcuts.rebound.connect(self._take_rebound)
+        self._finished.exportWanted.connect(self.exportWanted)
+        self._finished.clustersWanted.connect(self.clustersWanted)
+        self._finished.undoWanted.connect(bridge.undo)
+
+    # From the bridge
+
+    @Slot(object, object)
+    def _on_state(self, state: SessionState, change: Change) -> None:
+        self._banner.say(_READ_ONLY if state.read_only else "", "banner-warning")
+        self._counters.set_value("answers", state.answers)
+        self._counters.set_value("skipped", state.skipped)
+        self._counters.set_value("clusters", state.clusters)
+        self._counters.set_value("singles", state.singletons)
+        if change.kind is ChangeKind.OPENED:
+            self._last.clear()
+            self._last_icon.clear()
+            self._question = None
+        else:
+            self._show_last(change)
+        if state.phase is Phase.FINISHED or state.question is None:
+            self._show_finished(state)
+        elif self._question is None or state.question.id != self._question.id:
+            self._show_question(state.question)
+        self._update_actions()
+
+    @Slot(str)
+    def _on_phase(self, _phase: str) -> None:
+        self._update_actions()
+
+    @Slot()
+    def _on_closed(self) -> None:
+        self._question = None
+        self._settled = False
+        self._moment.stop()
+        for column in self._area.columns:
+            column.pane.set_image(None)
+            column.strip.set_members(())
+        self._stack.setCurrentWidget(self._blank)
+        self._why.clear()
+        self._kind.clear()
+        self._banner.say("")
+        self._loader.cancel("prefetch")
+        self._update_actions()
+
+    @Slot(object)
+    def _on_failed(self, error: A3SError) -> None:
+        self._banner.say(str(error), "banner-danger")
+        self._update_actions()
+
+    @Slot(object)
+    def _on_prefetch(self, numbers: Sequence[int]) -> None:
+        items = self._bridge.items
+        if items is not None:
+            paths = [items.file(i) for i in numbers if i not in items.problems]
+            self._loader.prefetch(paths, self._area.left.pane.fit_box())
+
+    # Showing
+
+    def _show_question(self, question: QuestionView) -> None:
+        items = self._bridge.items
+        if items is None:
+            return
+        self._question = question
+        self._settled = False
+        self._moment.stop()
+        self._stack.setCurrentWidget(self._area)
+        kind = _REASONS[question.reason]
+        if not self._settings.value.blind:
+            kind = f"{kind}  ·  same with {question.probability:.0%} by the model"
+        self._kind.setText(kind)
+        self._why.setText(question.text)
+        self._panes.forget_painted()
+        self._panes.reset()
+        left, right = self._area.columns
+        one = question.left_cluster == question.right_cluster
+        for column, item, cluster, size, strip in (
+            (left, question.left, question.left_cluster, question.left_size, question.left_strip),
+            (right, question.right, question.right_cluster, question.right_size, question.right_strip),
+        ):
+            column.title.set_cluster(cluster, size)
+            column.pane.set_image(items.file(item), items.name(item), question.id, items.problems.get(item, ""))
+            nobody = "No other images in this cluster." if size == 1 or not one else "Its others are on the other side."
+            column.strip.set_members(_members(items, strip), nobody)
+
+    def _show_finished(self, state: SessionState) -> None:
+        self._question = None
+        self._settled = False
+        self._kind.setText("Finished")
+        self._why.setText("Every pair that could change a cluster has been answered.")
+        self._finished.set_result(state.items, state.answers, state.clusters, state.singletons, state.skipped)
+        self._finished.set_can_undo(state.can_undo and not state.read_only)
+        self._stack.setCurrentWidget(self._finished)
+
+    def _show_last(self, change: Change) -> None:
+        t = tokens()
+        name = change.text.removeprefix("Undo ").removeprefix("Redo ").lower()
+        colours = {"same": t.same, "different": t.different}
+        colour = colours.get(name, t.skip)
+        symbol = {ChangeKind.UNDO: "undo", ChangeKind.REDO: "redo"}.get(change.kind, name)
+        moved = f"  ·  {count(len(change.moved), 'image')} moved" if len(change.moved) else ""
+        self._last.setText(f"{change.text}{moved}")
+        self._last_icon.setPixmap(icon_pixmap(symbol, colour, ICON, self.devicePixelRatioF()))
+        if self.isVisible():
+            self._area.flash(t.accent if change.kind is ChangeKind.UNDO else colour)
+
+    @Slot(int)
+    def _on_painted(self, number: int) -> None:
+        if self._question is None or number != self._question.id or self._settled:
+            return
+        self._bridge.pair_painted(number)
+        self._moment.start(self._settings.value.settle_ms)
+
+    @Slot()
+    def _on_settled(self) -> None:
+        self._settled = True
+        self._update_actions()
+
+    def _update_actions(self) -> None:
+        bridge, state = self._bridge, self._bridge.state
+        ready = self._settled and self._question is not None and bridge.can_answer
+        action = self._shortcuts.action
+        for name in _ANSWERS:
+            action(name).setEnabled(ready)
+        idle = state is not None and not state.read_only and bridge.phase in ("asking", "finished")
+        undo, redo = action("edit.undo"), action("edit.redo")
+        undo.setEnabled(idle and state is not None and state.can_undo)
+        redo.setEnabled(idle and state is not None and state.can_redo)
+        undo.setText(f"Undo {state.undo_text}".rstrip() if state is not None else "Undo")
+        redo.setText(f"Redo {state.redo_text}".rstrip() if state is not None else "Redo")
+        for spec in ACTIONS:
+            if spec.id.startswith("view.") and spec.id != "view.legend":
+                action(spec.id).setEnabled(self._question is not None)
+        if ready != self._ready:
+            self._ready = ready
+            self.readyChanged.emit(ready)
+
+    # What the person does
+
+    def _answer(self, answer: Answer) -> None:
+        if self._ready and self._question is not None:
+            self._settled = False
+            self._bridge.answer(self._question.id, answer)
+            self._update_actions()
+
+    @Slot()
+    def _say_same(self) -> None:
+        self._answer(Answer.SAME)
+
+    @Slot()
+    def _say_different(self) -> None:
+        self._answer(Answer.DIFFERENT)
+
+    @Slot()
+    def _say_skip(self) -> None:
+        self._answer(Answer.SKIP)
+
+    @Slot(int)
+    def _compare_left(self, item: int) -> None:
+        self._compare(0, item)
+
+    @Slot(int)
+    def _compare_right(self, item: int) -> None:
+        self._compare(1, item)
+
+    def _compare(self, side: int, item: int) -> None:
+        """Show another member of the cluster in place of the asked image, until it is clicked again or Esc."""
+        question, items = self._question, self._bridge.items
+        if question is None or items is None or not (self._settled or item < 0):
+            return  # the pair itself must have been seen first
+        column = self._area.columns[side]
+        own = question.left if side == 0 else question.right
+        shown = own if item < 0 else item
+        column.pane.set_image(items.file(shown), items.name(shown), question.id, items.problems.get(shown, ""))
+        column.pane.set_badge("" if item < 0 else "Another image of this cluster  ·  Esc: back to the pair")
+        column.strip.set_current(item)
+
+    @Slot()
+    def _on_actual(self) -> None:
+        self._panes.actual_size(1 if self._area.right.pane.underMouse() else 0)
+
+    @Slot()
+    def _on_zoom_in(self) -> None:
+        self._panes.zoom(STEP)
+
+    @Slot()
+    def _on_zoom_out(self) -> None:
+        self._panes.zoom(1 / STEP)
+
+    @Slot(bool)
+    def _on_linked(self, linked: bool) -> None:
+        self._panes.set_linked(linked)
+        self._settings.change(linked=linked)
+
+    @Slot(bool)
+    def _on_legend(self, shown: bool) -> None:
+        self._legend.setVisible(shown)
+        self._settings.change(legend=shown)
+
+    @Slot()
+    def _take_rebound(self) -> None:
+        keys = self._shortcuts.keys
+        for name, button in self._buttons.items():
+            shown = keys(name)
+            button.set_key(shown[0] if shown else "")
+        entries = [(keys(spec.id)[:2], spec.legend) for spec in ACTIONS if spec.legend and keys(spec.id)]
+        self._legend.set_entries([*entries, (("Wheel",), "zoom"), (("Drag",), "move")])
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        """Esc ends a comparison; keys of disabled answers end here instead of reaching something else."""
+        if event.key() == Qt.Key.Key_Escape:
+            for side, column in enumerate(self._area.columns):
+                if column.pane.path is not None and self._question is not None:
+                    self._compare(side, -1)
+                    column.strip.set_current(-1)
+            return
+        if event.key() in (Qt.Key.Key_Space, Qt.Key.Key_Left, Qt.Key.Key_Right, Qt.Key.Key_F, Qt.Key.Key_J):
+            event.accept()
+            return
+        super().keyPressEvent(event)
+
+    def changeEvent(self, event: QEvent) -> None:
+        """Icons and colours follow the theme."""
+        super().changeEvent(event)
+        if event.type() == QEvent.Type.PaletteChange and hasattr(self, "_buttons"):
+            self._banner.recolour()
+            for column in self._area.columns:
+                column.title.recolour()
+            for button in self._buttons.values():
+                button.recolour()
+
+    def sizeHint(self) -> QSize:
+        """Large."""
+        return QSize(1100, 760)
+
+
+def _members(items: Items, numbers: Sequence[int]) -> list[Member]:
+    return [Member(i, Path(items.file(i)), items.name(i), items.problems.get(i, "")) for i in numbers]

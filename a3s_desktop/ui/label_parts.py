@@ -1,0 +1,372 @@
+"""Parts of the pair page without knowledge of the session: banner, counters, legend, answer buttons, finished panel."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from PySide6.QtCore import QEvent, QRect, QRectF, QSize, Qt, Signal
+from PySide6.QtGui import QAction, QColor, QFontMetrics, QMouseEvent, QPainter, QPaintEvent, QPen
+from PySide6.QtWidgets import (
+    QFrame,
+    QHBoxLayout,
+    QLabel,
+    QPushButton,
+    QSizePolicy,
+    QToolButton,
+    QVBoxLayout,
+    QWidget,
+)
+
+from a3s_desktop.ui.theme import (
+    ICON,
+    RADIUS_SMALL,
+    SPACE_2,
+    SPACE_3,
+    SPACE_4,
+    SPACE_5,
+    icon,
+    icon_pixmap,
+    scaled_font,
+    set_role,
+    tokens,
+)
+
+
+_BANNER_ICONS = {"banner": "info", "banner-warning": "lock", "banner-danger": "warning"}
+
+
+class Banner(QFrame):
+    """One sentence across the page, with a symbol; hidden while there is nothing to say."""
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._symbol = QLabel()
+        self._text = QLabel()
+        self._text.setWordWrap(True)
+        self._text.setTextFormat(Qt.TextFormat.PlainText)
+        self._role = "banner"
+        row = QHBoxLayout(self)
+        row.setContentsMargins(SPACE_4, SPACE_2, SPACE_4, SPACE_2)
+        row.setSpacing(SPACE_3)
+        row.addWidget(self._symbol)
+        row.addWidget(self._text, 1)
+        self.hide()
+
+    def say(self, text: str, role: str = "banner") -> None:
+        """Show a sentence ("" hides the banner); ``role`` as in ``theme``."""
+        self._role = role
+        self._text.setText(text)
+        set_role(self, role=role)
+        self.recolour()
+        self.setVisible(bool(text))
+
+    @property
+    def text(self) -> str:
+        """What it says."""
+        return self._text.text()
+
+    def recolour(self) -> None:
+        """After a change of theme."""
+        t = tokens()
+        colour = {"banner-warning": t.warning, "banner-danger": t.danger}.get(self._role, t.accent)
+        self._symbol.setPixmap(icon_pixmap(_BANNER_ICONS[self._role], colour, ICON, self.devicePixelRatioF()))
+
+
+class Counters(QWidget):
+    """A row of numbers with a word under each; widths do not jump as the numbers grow."""
+
+    def __init__(self, names: Sequence[tuple[str, str]], parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        row = QHBoxLayout(self)
+        row.setContentsMargins(0, 0, 0, 0)
+        row.setSpacing(SPACE_4)
+        self._values: dict[str, QLabel] = {}
+        for name, caption in names:
+            column = QVBoxLayout()
+            column.setSpacing(0)
+            value, word = QLabel("0"), QLabel(caption)
+            value.setProperty("role", "value")
+            word.setProperty("role", "small")
+            for label in (value, word):
+                label.setAlignment(Qt.AlignmentFlag.AlignRight)
+                column.addWidget(label)
+            value.setAccessibleName(caption)
+            value.setMinimumWidth(44)
+            self._values[name] = value
+            row.addLayout(column)
+
+    def set_value(self, name: str, value: int) -> None:
+        """Show a number."""
+        self._values[name].setText(f"{value:,}")
+
+    def text(self, name: str) -> str:
+        """The number as shown."""
+        return self._values[name].text()
+
+
+class AnswerButton(QPushButton):
+    """Shows an answer with its key. Takes no focus, so Space can never press it; a double click counts once."""
+
+    def __init__(self, action: QAction, kind: str, key: str, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._action = action
+        self._key = key
+        self.setProperty("kind", kind)
+        self.setFocusPolicy(Qt.FocusPolicy.NoFocus)
+        self.setSizePolicy(QSizePolicy.Policy.Fixed, QSizePolicy.Policy.Fixed)
+        self.setIconSize(QSize(ICON, ICON))
+        self.clicked.connect(action.trigger)
+        action.changed.connect(self._follow)
+        self._follow()
+
+    def set_key(self, key: str) -> None:
+        """The key shown on the button."""
+        self._key = key
+        self._follow()
+        self.updateGeometry()
+
+    def recolour(self) -> None:
+        """After a change of theme."""
+        t = tokens()
+        kind = self.property("kind")
+        colour = {"same": t.on_same, "different": t.on_different}.get(kind, t.text)
+        self.setIcon(icon(str(self._action.property("icon_name")), colour))
+
+    def sizeHint(self) -> QSize:
+        """Room for the key cap."""
+        metrics = QFontMetrics(scaled_font("base", bold=True))
+        width = SPACE_4 * 2 + ICON + SPACE_2 + metrics.horizontalAdvance(self._action.text()) + SPACE_3
+        return QSize(max(132, width + self._cap_width()), 38)
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        """Qt's button, then the key cap."""
+        super().paintEvent(event)
+        painter = QPainter(self)
+        self.draw_cap(painter)
+        painter.end()
+
+    def draw_cap(self, painter: QPainter) -> None:
+        """Paint the key as a small cap at the right edge."""
+        t = tokens()
+        kind = self.property("kind")
+        colour = {"same": t.on_same, "different": t.on_different}.get(kind, t.muted)
+        if not self.isEnabled():
+            colour = t.outline
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        width = self._cap_width()
+        cap = QRectF(self.width() - width - 10, (self.height() - 22) / 2, width, 22)
+        line = QColor(colour)
+        line.setAlphaF(0.55)
+        painter.setPen(QPen(line, 1))
+        painter.drawRoundedRect(cap, RADIUS_SMALL, RADIUS_SMALL)
+        painter.setPen(QColor(colour))
+        painter.setFont(scaled_font("small", bold=True))
+        painter.drawText(cap, Qt.AlignmentFlag.AlignCenter, self._key)
+
+    def mouseDoubleClickEvent(self, event: QMouseEvent) -> None:
+        """The second click of a double click would answer a pair that nobody has seen."""
+        event.accept()
+
+    def _cap_width(self) -> int:
+        return max(22, QFontMetrics(scaled_font("small", bold=True)).horizontalAdvance(self._key) + 12)
+
+    def _follow(self) -> None:
+        self.setText(f"{self._action.text()}")
+        self.setStyleSheet(f"padding-right: {self._cap_width() + 18}px; text-align: left;")
+        self.setToolTip(self._action.toolTip())
+        self.setEnabled(self._action.isEnabled())
+        self.recolour()
+
+
+class ToolIcon(QToolButton):
+    """A small icon button for an action; takes no focus."""
+
+    def __init__(self, action: QAction, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setDefaultAction(action)
+        self.setProperty("kind", "icon")
+        self.setFocusPolicy(Qt.FocusPolicy.NoFocus)
+        self.setIconSize(QSize(ICON, ICON))
+        self.setToolButtonStyle(Qt.ToolButtonStyle.ToolButtonIconOnly)
+        self.setAccessibleName(action.text())
+
+
+class Legend(QWidget):
+    """Keys and what they do, in as many rows as the width needs."""
+
+    _ROW = 26
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._entries: list[tuple[tuple[str, ...], str]] = []
+        policy = QSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
+        policy.setHeightForWidth(True)
+        self.setSizePolicy(policy)
+
+    def set_entries(self, entries: Sequence[tuple[tuple[str, ...], str]]) -> None:
+        """Show ``(keys, words)`` entries in this order."""
+        self._entries = list(entries)
+        self.setAccessibleName("Keys")
+        self.setAccessibleDescription("; ".join(f"{' or '.join(keys)}: {text}" for keys, text in entries))
+        self.updateGeometry()
+        self.update()
+
+    @property
+    def entries(self) -> list[tuple[tuple[str, ...], str]]:
+        """What is shown."""
+        return list(self._entries)
+
+    def hasHeightForWidth(self) -> bool:
+        """Rows depend on the width."""
+        return True
+
+    def heightForWidth(self, width: int) -> int:
+        """Height of the rows."""
+        return self._rows(width) * self._ROW
+
+    def sizeHint(self) -> QSize:
+        """One row where it can be."""
+        return QSize(600, self.heightForWidth(max(self.width(), 300)))
+
+    def minimumSizeHint(self) -> QSize:
+        """At least one row."""
+        return QSize(300, self._ROW)
+
+    def paintEvent(self, _event: QPaintEvent) -> None:
+        """Qt's; see `draw`."""
+        painter = QPainter(self)
+        self.draw(painter)
+        painter.end()
+
+    def draw(self, painter: QPainter) -> None:
+        """Paint the entries."""
+        t = tokens()
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        bold, plain = scaled_font("small", bold=True), scaled_font("small")
+        for keys, text, rect in self._layout(self.width()):
+            x = float(rect.left())
+            painter.setFont(bold)
+            for key in keys:
+                width = max(20, painter.fontMetrics().horizontalAdvance(key) + 10)
+                cap = QRectF(x + 0.5, rect.top() + 3.5, width, 19)
+                painter.setPen(QPen(QColor(t.border), 1))
+                painter.setBrush(QColor(t.raised))
+                painter.drawRoundedRect(cap, 4, 4)
+                painter.setPen(QColor(t.text))
+                painter.drawText(cap, Qt.AlignmentFlag.AlignCenter, key)
+                x += width + 3
+            painter.setFont(plain)
+            painter.setPen(QColor(t.muted))
+            words = QRectF(x + 3, rect.top(), rect.right() - x, rect.height())
+            painter.drawText(words, Qt.AlignmentFlag.AlignVCenter, text)
+
+    def _layout(self, width: int) -> list[tuple[tuple[str, ...], str, QRect]]:
+        bold, plain = QFontMetrics(scaled_font("small", bold=True)), QFontMetrics(scaled_font("small"))
+        result, x, y = [], 0, 0
+        for keys, text in self._entries:
+            wide = sum(max(20, bold.horizontalAdvance(key) + 10) + 3 for key in keys)
+            wide += 4 + plain.horizontalAdvance(text)
+            if x and x + wide > width:
+                x, y = 0, y + self._ROW
+            result.append((keys, text, QRect(x, y, wide, self._ROW)))
+            x += wide + SPACE_4
+        return result
+
+    def _rows(self, width: int) -> int:
+        placed = self._layout(width)
+        return placed[-1][2].top() // self._ROW + 1 if placed else 1
+
+
+class FinishedPanel(QWidget):
+    """Shown when nothing is left to ask: what was reached, and what can be done next.
+
+    Signals
+    -------
+    exportWanted(), clustersWanted(), undoWanted()
+    """
+
+    exportWanted = Signal()  # noqa: N815 - Qt's naming
+    clustersWanted = Signal()  # noqa: N815
+    undoWanted = Signal()  # noqa: N815
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._card = QFrame()
+        self._card.setProperty("role", "card")
+        self._card.setMaximumWidth(620)
+        self._symbol = QLabel()
+        self._symbol.setAlignment(Qt.AlignmentFlag.AlignCenter)
+        self._title = QLabel("Nothing left to ask")
+        self._title.setProperty("role", "display")
+        self._text = QLabel()
+        self._note = QLabel()
+        self._note.setProperty("role", "muted")
+        self.export_button = QPushButton("Export clusters…")
+        self.clusters_button = QPushButton("Look at the clusters")
+        self.undo_button = QPushButton("Undo last answer")
+        self.export_button.setProperty("kind", "primary")
+        self.undo_button.setProperty("kind", "quiet")
+        self._build()
+        self.export_button.clicked.connect(self.exportWanted)
+        self.clusters_button.clicked.connect(self.clustersWanted)
+        self.undo_button.clicked.connect(self.undoWanted)
+
+    def _build(self) -> None:
+        inner = QVBoxLayout(self._card)
+        inner.setContentsMargins(SPACE_5 * 2, SPACE_5 * 2, SPACE_5 * 2, SPACE_5 * 2)
+        inner.setSpacing(SPACE_3)
+        inner.addWidget(self._symbol)
+        for label in (self._title, self._text, self._note):
+            label.setAlignment(Qt.AlignmentFlag.AlignCenter)
+            label.setWordWrap(True)
+            inner.addWidget(label)
+        inner.addSpacing(SPACE_4)
+        buttons = QHBoxLayout()
+        buttons.setSpacing(SPACE_2)
+        buttons.addStretch(1)
+        for button in (self.export_button, self.clusters_button, self.undo_button):
+            buttons.addWidget(button)
+        buttons.addStretch(1)
+        inner.addLayout(buttons)
+        outer = QVBoxLayout(self)
+        outer.addStretch(2)
+        row = QHBoxLayout()
+        row.addStretch(1)
+        row.addWidget(self._card, 6)
+        row.addStretch(1)
+        outer.addLayout(row)
+        outer.addStretch(3)
+        self.recolour()
+
+    def set_result(self, items: int, answers: int, clusters: int, singles: int, skipped: int) -> None:
+        """Say what was reached."""
+        self._text.setText(
+            f"{count(answers, 'answer')} sorted {count(items, 'image')} into {count(clusters, 'cluster')}"
+            f" and {count(singles, 'single image')}."
+        )
+        left = f" {count(skipped, 'pair')} skipped stayed open." if skipped else ""
+        self._note.setText(f"No further answer would change a cluster.{left} Every answer is saved.")
+
+    def set_can_undo(self, possible: bool) -> None:
+        """Whether there is an answer to take back."""
+        self.undo_button.setVisible(possible)
+
+    @property
+    def text(self) -> str:
+        """All its words."""
+        return f"{self._title.text()} {self._text.text()} {self._note.text()}"
+
+    def recolour(self) -> None:
+        """After a change of theme."""
+        self._symbol.setPixmap(icon_pixmap("check-circle", tokens().same, 56, self.devicePixelRatioF()))
+
+    def changeEvent(self, event: QEvent) -> None:
+        """Icons follow the theme."""
+        super().changeEvent(event)
+        if event.type() == QEvent.Type.PaletteChange:
+            self.recolour()
+
+
+def count(number: int, noun: str) -> str:
+    """``number`` with its noun in singular or plural."""
+    return f"{number:,} {noun}" if number == 1 else f"{number:,} {noun}s"
