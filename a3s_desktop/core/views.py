@@ -13,7 +13,7 @@ from a3s_desktop.core.types import FloatArray, IndexArray, IntArray, PairGraph
 from a3s_desktop.task import Task
 
 MISS_AT_MOST = -0.5  # log-odds of a pair that is no edge are never above this
-_CHUNK_EDGES = 1_000_000
+_CHUNK_EDGES = 400_000
 _LIMIT = float(np.log((1.0 - CLIP) / CLIP))
 
 
