@@ -367,8 +367,8 @@ def demo(rest: list, offscreen: bool) -> int:
         say("Starting the demo ...")
         return run_program(["-m", "a3s_desktop", "demo", *rest])
     say(
-        "There is no display here, so the demo runs without one: 60 pairs are answered through the real window with the\n"
-        f"true labels. Pictures of every screen and a table of results go to {OUTPUT} ..."
+        "There is no display here, so the demo runs without one: 60 pairs are answered through the real window with\n"
+        f"the true labels. Pictures of every screen and a table of results go to {OUTPUT} ..."
     )
     environment = dict(clean_environment(), QT_QPA_PLATFORM="offscreen")
     code = run_program(["-m", "a3s_desktop", "demo", "--auto", OUTPUT, *rest], environment)
