@@ -5,6 +5,7 @@ The labels stay in the `Oracle` and in the metrics. Neither the initialization n
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -13,8 +14,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from a3s_desktop.core import metrics
-from a3s_desktop.core.initialization import initialize
+from a3s_desktop.core.initialization import initialize, stage_count
+from a3s_desktop.core.metrics import evaluate
 from a3s_desktop.core.types import Answer, InitialOptions, IntArray, StrategyOptions
 from a3s_desktop.errors import InputError
 from a3s_desktop.session.session import Session
@@ -112,6 +113,7 @@ def simulate(
     _check(views, labels, budget, every)
     oracle = Oracle(labels)
     initializing, starting, answering = Stopwatch(), Stopwatch(), Stopwatch()
+    task.plan(stage_count(len(views), initial_options) + 1)
     with initializing:
         initial = initialize(views, initial_options, task)
     with starting:
@@ -194,16 +196,17 @@ def _check(views: Sequence[npt.NDArray[Any]], labels: npt.NDArray[Any], budget: 
 
 
 def _quality(state: SessionState, classes: IntArray) -> dict[str, Any]:
-    labels = state.labels
+    found = evaluate(state.labels, classes)
     return {
         "queries": state.answers,
-        "nmi": round(metrics.nmi(classes, labels), 6),
-        "ari": round(metrics.ari(classes, labels), 6),
-        "purity": round(metrics.purity(classes, labels), 6),
+        "nmi": round(found.nmi, 6),
+        "ari": round(found.ari, 6),
+        "purity": round(found.purity, 6),
         "clusters": state.clusters,
         "singletons": state.singletons,
-        "fission_rate": round(metrics.fission_rate(classes, labels), 6),
-        "entropy_ratio": round(metrics.entropy_ratio(classes, labels), 6),
+        "fission_rate": round(found.fission_rate, 6),
+        # Classes without entropy (all rows of one class) leave it undefined, and JSON knows no infinity.
+        "entropy_ratio": round(found.entropy_ratio, 6) if math.isfinite(found.entropy_ratio) else None,
     }
 
 

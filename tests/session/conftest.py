@@ -10,12 +10,14 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 import pytest
+from PIL import Image
 
 from a3s_desktop.core.neighbors import nearest_neighbors
 from a3s_desktop.core.types import Answer, InitialState, PairGraph, StrategyOptions
 from a3s_desktop.session.session import Session
 from a3s_desktop.session.state import SessionState
 from a3s_desktop.storage.journal_types import JournalProtocol, MemoryJournal
+from a3s_desktop.storage.workspace import ProjectSpec
 from a3s_desktop.task import Task
 
 
@@ -99,3 +101,19 @@ def finish(blobs: Data) -> Callable[[Session], int]:
         return given
 
     return run
+
+
+@pytest.fixture()
+def make_spec(blobs: Data, tmp_path: Path) -> Callable[..., ProjectSpec]:
+    """Describes a project of the small data, with images, features and labels written to disk."""
+    images = tmp_path / "images"
+    images.mkdir()
+    for k in range(len(blobs.classes)):
+        Image.new("RGB", (8, 8), (5 * k, 40, 90)).save(images / f"{k:03d}.png")
+    np.save(tmp_path / "features.npy", blobs.views[0])
+    np.save(tmp_path / "labels.npy", blobs.classes)
+
+    def spec(name: str = "project", **more: Any) -> ProjectSpec:
+        return ProjectSpec(tmp_path / name, images, (tmp_path / "features.npy",), **more)
+
+    return spec

@@ -14,11 +14,12 @@ from a3s_desktop.core.types import Answer
 from a3s_desktop.session.session import Session
 from a3s_desktop.storage.journal import Journal
 from a3s_desktop.storage.journal_types import JournalProtocol, MemoryJournal
-from tests.session.conftest import Data
+from tests.session.conftest import Data, start
 
 # Long runs of truthful answers reach the later stages; wrong ones and skips reach what no truthful run does.
 OPERATIONS = ("truth", "truth", "truth", "truth", "same", "different", "skip", "undo", "undo", "redo", "idle", "restart")
-IN_MEMORY, ON_DISK = 950, 50
+IN_MEMORY, ON_DISK = 960, 40
+REAL = Path(__file__).resolve().parents[2].parent / "shared" / "data" / "mk20"
 
 
 def run(
@@ -73,36 +74,44 @@ def sequence(rng: np.random.Generator, longest: int) -> list[str]:
 
 
 @pytest.fixture(scope="module")
-def real_data(request: pytest.FixtureRequest) -> Data:
+def whole(request: pytest.FixtureRequest) -> Data:
     """Real features where they are at hand, else the small made ones."""
-    folder = Path(__file__).resolve().parents[2].parent / "shared" / "data" / "mk20"
-    data: Data = request.getfixturevalue("mk20" if folder.is_dir() else "blobs")
+    data: Data = request.getfixturevalue("mk20" if REAL.is_dir() else "blobs")
     return data
 
 
-@pytest.mark.parametrize("part", range(5))
-def test_random_sequences_in_memory(real_data: Data, part: int) -> None:
-    rng = np.random.default_rng(1000 + part)
-    for _ in range(IN_MEMORY // 5):
+@pytest.fixture(scope="module")
+def part(whole: Data) -> Data:
+    """The first third of them, for many short runs."""
+    size = len(whole.classes) // 3
+    features = whole.views[0][:size]
+    return Data((features,), whole.classes[:size], start(features))
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_random_sequences_in_memory(whole: Data, part: Data, seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    for number in range(IN_MEMORY // 4):
+        data = part if number % 5 else whole
         journal = MemoryJournal()
-        session = run(real_data, sequence(rng, 60), journal, lambda same: same, int(rng.integers(1, 12)))
-        check_against_replay(real_data, session, journal)
+        session = run(data, sequence(rng, 50), journal, lambda same: same, int(rng.integers(1, 12)))
+        check_against_replay(data, session, journal)
 
 
-def test_random_sequences_on_disk(real_data: Data, tmp_path: Path) -> None:
+def test_random_sequences_on_disk(part: Data, tmp_path: Path) -> None:
     rng = np.random.default_rng(2000)
     for number in range(ON_DISK):
         path = tmp_path / f"{number}.sqlite"
-        open_ones: list[Journal] = [Journal(path)]
+        journals: list[Journal] = [Journal.create(path)]
 
-        def reopen(_: JournalProtocol, path: Path = path, open_ones: list[Journal] = open_ones) -> Journal:
-            open_ones[-1].close()
-            open_ones.append(Journal(path))
-            return open_ones[-1]
+        def reopen(_: JournalProtocol, path: Path = path, journals: list[Journal] = journals) -> Journal:
+            journals[-1].close()
+            journals.append(Journal.open(path))
+            return journals[-1]
 
-        session = run(real_data, sequence(rng, 40), open_ones[0], reopen, int(rng.integers(1, 12)))
-        check_against_replay(real_data, session, open_ones[-1])
-        open_ones[-1].close()
+        session = run(part, sequence(rng, 40), journals[0], reopen, int(rng.integers(1, 12)))
+        check_against_replay(part, session, journals[-1])
+        journals[-1].close()
 
 
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture])

@@ -1,0 +1,72 @@
+"""The command line. Importing it loads neither Qt nor the sciences; each command imports what it needs."""
+
+from __future__ import annotations
+
+import logging
+import sys
+from collections.abc import Sequence
+
+from a3s_desktop.cli.parser import make_parser
+from a3s_desktop.cli.terminal import cancel_on_interrupt, complain, terminal_task
+from a3s_desktop.errors import A3SError, Cancelled
+
+OK, FAILED, USAGE, CANCELLED = 0, 1, 2, 130
+
+log = logging.getLogger(__name__)
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run one command.
+
+    Parameters
+    ----------
+    argv : sequence of str, optional
+        Arguments without the program's name; default: those of the process.
+
+    Returns
+    -------
+    int
+        0: done; 1: a known problem, said in one sentence on stderr; 130: cancelled. Wrong usage ends in
+        ``SystemExit(2)``, as argparse has it.
+    """
+    parser = make_parser()
+    arguments = parser.parse_args(argv)
+    if arguments.views_wanted and not arguments.features:
+        parser.error("at least one feature file is needed (--features FILE)")
+    _start_logging(arguments.verbose)
+    for stream in (sys.stdout, sys.stderr):
+        # File names may hold anything, also what the terminal cannot show.
+        if hasattr(stream, "reconfigure"):
+            stream.reconfigure(errors="backslashreplace")
+    try:
+        with terminal_task() as task, cancel_on_interrupt(task):
+            code: int = arguments.run(arguments, task)
+            return code
+    except (Cancelled, KeyboardInterrupt):
+        return CANCELLED
+    except A3SError as error:
+        complain(str(error))
+    except BrokenPipeError:
+        # Whoever read the output has seen enough; nothing may be written to it at exit either.
+        sys.stdout = None  # type: ignore[assignment]
+    except MemoryError:
+        complain("There is not enough memory for this data.")
+    except OSError as error:
+        name = f" ({error.filename})" if error.filename else ""
+        complain(f"The system refused: {error.strerror or error}{name}.")
+    except Exception as error:
+        log.critical("Unexpected error", exc_info=error)
+        complain(f"The program has a fault: {type(error).__name__}: {error}. Run it with --verbose for the details.")
+    return FAILED
+
+
+def _start_logging(verbose: bool) -> None:
+    """Details go to stderr where they were asked for; else nothing but the commands' own sentences does."""
+    package = logging.getLogger("a3s_desktop")
+    if not verbose:
+        if not package.handlers:
+            package.addHandler(logging.NullHandler())
+        return
+    from a3s_desktop.logs import start_logging
+
+    start_logging(None, logging.INFO)

@@ -1,0 +1,231 @@
+"""Arguments of the commands, and their help."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Callable
+from pathlib import Path
+
+from a3s_desktop import __version__
+from a3s_desktop.cli import commands, windows
+from a3s_desktop.core.types import (
+    AGGREGATIONS,
+    INITIAL_CLUSTERINGS,
+    NORMALISATIONS,
+    STRATEGIES,
+    InitialOptions,
+    StrategyOptions,
+)
+
+EPILOG = """\
+exit codes: 0 done · 1 a problem, said in one sentence on stderr · 2 wrong usage · 130 cancelled (Ctrl+C)
+
+examples:
+  a3s-desktop                                   open the window
+  a3s-desktop demo                              try it on made-up ladybirds
+  a3s-desktop new whales --images photos --features embeddings.npy --order files.txt
+  a3s-desktop open whales
+  a3s-desktop export whales --format csv --out groups.csv
+"""
+
+
+def make_parser() -> argparse.ArgumentParser:
+    """The parser of the whole command line; each command leaves its function in ``run``."""
+    parser = argparse.ArgumentParser(
+        prog="a3s-desktop",
+        description="Sort images by identity with few answers: active clustering with pairwise constraints, offline.",
+        epilog=EPILOG,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.add_argument("--version", action="version", version=f"%(prog)s {__version__}")
+    parser.add_argument("--verbose", action="store_true", help="write details of the work to stderr")
+    parser.set_defaults(run=windows.gui, views_wanted=False)
+    all_commands = parser.add_subparsers(metavar="COMMAND", title="commands")
+    _window_commands(all_commands)
+    _project_commands(all_commands)
+    _simulate_command(all_commands)
+    return parser
+
+
+def _add(
+    commands_of: argparse._SubParsersAction[argparse.ArgumentParser],
+    name: str,
+    run: Callable[..., int],
+    text: str,
+    more: str = "",
+) -> argparse.ArgumentParser:
+    command: argparse.ArgumentParser = commands_of.add_parser(
+        name,
+        help=text,
+        description=f"{text[0].upper()}{text[1:]}. {more}".strip(),
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    # The main option, also after the command; SUPPRESS keeps it from overwriting what stood before it.
+    command.add_argument("--verbose", action="store_true", default=argparse.SUPPRESS, help="write details to stderr")
+    command.set_defaults(run=run)
+    return command
+
+
+def _window_commands(all_commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+    _add(all_commands, "gui", windows.gui, "open the window on its start page (what happens without a command)")
+    one = _add(all_commands, "open", windows.open_project, "open a project in the window")
+    one.add_argument("project", type=Path, metavar="PROJECT", help="the project folder")
+    one.add_argument("--read-only", action="store_true", help="look at it without changing it")
+    one = _add(
+        all_commands,
+        "demo",
+        windows.demo,
+        "make a demo project and open it in the window",
+        "Where there is no display it says so and runs by itself, as with --auto.",
+    )
+    one.add_argument(
+        "--data",
+        choices=("ladybirds", "digits"),
+        default="ladybirds",
+        help="ladybirds: made-up individuals that differ by their spots (default); digits: real handwritten digits",
+    )
+    one.add_argument(
+        "--auto",
+        type=Path,
+        metavar="FOLDER",
+        help="answer by itself with the true labels, through the real window but off the screen; pictures of every "
+        "screen and a table of results go to FOLDER",
+    )
+    one.add_argument("--answers", type=_count, default=60, metavar="N", help="answers of --auto (default 60)")
+
+
+def _project_commands(all_commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+    one = _add(
+        all_commands,
+        "new",
+        commands.new,
+        "make a project from images and features, and initialize it",
+        "Everything is checked before anything is written; how rows were matched to files is printed.",
+    )
+    one.add_argument("project", type=Path, metavar="PROJECT", help="the folder to be made; must not exist, or be empty")
+    one.add_argument("--images", type=Path, required=True, metavar="DIR", help="the image folder, with its sub-folders")
+    _features(one)
+    one.add_argument(
+        "--order",
+        type=Path,
+        metavar="FILE",
+        help="lists the image files in the order of the feature rows; without it, names in the feature file decide, "
+        "else the sorted order of the files",
+    )
+    one.add_argument("--labels", type=Path, metavar="L", help="true labels, kept for evaluation; never used to ask")
+    one.add_argument("--name", default="", help="the project's name (default: that of its folder)")
+    _options(one)
+
+    one = _add(all_commands, "info", commands.info, "show the state of a project")
+    one.add_argument("project", type=Path, metavar="PROJECT", help="the project folder")
+    one.add_argument(
+        "--json",
+        action="store_true",
+        help="as JSON: items, answers, skipped, clusters (of two or more), singletons, can_undo, can_redo, "
+        "question {left, right, reason} or null; left and right are item numbers from 0",
+    )
+
+    one = _add(all_commands, "export", commands.export, "write the clusters of a project to a file")
+    one.add_argument("project", type=Path, metavar="PROJECT", help="the project folder")
+    one.add_argument("--format", choices=("csv", "json"), default="csv", help="csv: path,cluster,name,status (default)")
+    one.add_argument("--out", type=Path, required=True, metavar="FILE", help="the file to be written")
+    one.add_argument("--overwrite", action="store_true", help="replace FILE where it exists")
+
+
+def _simulate_command(all_commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+    one = _add(
+        all_commands,
+        "simulate",
+        commands.simulate,
+        "answer all questions from true labels and measure",
+        "The labels answer the questions and measure the result; the engine never sees them.",
+    )
+    _features(one)
+    one.add_argument(
+        "--labels",
+        type=Path,
+        required=True,
+        metavar="L",
+        help=".npy, or .csv with the columns file,label, in the order of the feature rows",
+    )
+    _options(one)
+    one.add_argument("--budget", type=_count, metavar="N", help="most answers (default: until nothing is left to ask)")
+    one.add_argument("--every", type=_positive, default=10, metavar="M", help="answers between two points (default 10)")
+    one.add_argument(
+        "--clusters", type=_positive, metavar="K", help="true number of clusters, for strategies that need it"
+    )
+    one.add_argument("--json", type=Path, metavar="OUT", help="write the JSON to this file instead of stdout")
+
+
+def _features(parser: argparse.ArgumentParser) -> None:
+    parser.set_defaults(views_wanted=True)
+    parser.add_argument(
+        "--features",
+        type=Path,
+        action="append",
+        default=[],
+        metavar="F",
+        help="feature file (.npy, .npz, .csv), one row for each image; give it again for further views",
+    )
+    parser.add_argument(
+        "--views",
+        dest="features",
+        type=Path,
+        action="extend",
+        nargs="+",
+        default=argparse.SUPPRESS,
+        metavar="F",
+        help="several feature files at once; the same as --features for each of them",
+    )
+
+
+def _options(parser: argparse.ArgumentParser) -> None:
+    initial, strategy = InitialOptions(), StrategyOptions()
+    group = parser.add_argument_group("options of the method", "The defaults suit most data.")
+    group.add_argument(
+        "--strategy", choices=STRATEGIES, default=strategy.strategy, help="which pairs are asked (default %(default)s)"
+    )
+    group.add_argument(
+        "--initial", choices=INITIAL_CLUSTERINGS, default=initial.initial, help="initial clusters (default %(default)s)"
+    )
+    group.add_argument(
+        "--pseudo-labels", type=_positive, metavar="K0", help="K-means groups for the calibration (default 1.5 sqrt N)"
+    )
+    group.add_argument(
+        "--neighbors", type=_positive, default=initial.neighbors, metavar="M", help="neighbours (default %(default)s)"
+    )
+    group.add_argument(
+        "--normalisation", choices=NORMALISATIONS, default=initial.normalisation, help="of features (default auto)"
+    )
+    group.add_argument(
+        "--aggregation",
+        choices=AGGREGATIONS,
+        default=strategy.aggregation,
+        help="of the probability that two clusters are one (default %(default)s)",
+    )
+    group.add_argument(
+        "--iterations", type=_positive, default=strategy.iterations, metavar="L2", help="rounds (default %(default)s)"
+    )
+    group.add_argument("--no-purity-test", action="store_true", help="leave the purity test and splits out")
+    group.add_argument("--seed", type=_count, default=initial.seed, metavar="S", help="of all chance (default 0)")
+
+
+def _count(text: str) -> int:
+    value = _whole(text)
+    if value < 0:
+        raise argparse.ArgumentTypeError(f"{text} is negative")
+    return value
+
+
+def _positive(text: str) -> int:
+    value = _whole(text)
+    if value < 1:
+        raise argparse.ArgumentTypeError(f"{text} is not at least 1")
+    return value
+
+
+def _whole(text: str) -> int:
+    try:
+        return int(text)
+    except ValueError:
+        raise argparse.ArgumentTypeError(f"{text!r} is not a whole number") from None

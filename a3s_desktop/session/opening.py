@@ -1,0 +1,137 @@
+"""From a description to a project, and from a project folder to a running session."""
+
+from __future__ import annotations
+
+import logging
+from dataclasses import dataclass
+from pathlib import Path
+
+from a3s_desktop.core.initialization import initialize, stage_count
+from a3s_desktop.core.types import InitialState
+from a3s_desktop.errors import ProjectError
+from a3s_desktop.session.session import Session
+from a3s_desktop.storage.workspace import (
+    ProjectSpec,
+    SpecReport,
+    Workspace,
+    check_spec,
+    create_workspace,
+    open_workspace,
+)
+from a3s_desktop.task import Task
+
+log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class OpenReport:
+    """What was remarkable about opening a project.
+
+    Attributes
+    ----------
+    recovered : str
+        What was damaged, restored and lost, for the user; empty where nothing was.
+    warnings : tuple of str
+        In plain words.
+    """
+
+    recovered: str
+    warnings: tuple[str, ...]
+
+
+def create_project(spec: ProjectSpec, task: Task, report: SpecReport | None = None) -> Workspace:
+    """Check, make the folder, run stage one and keep its result: a project that is ready for its first question.
+
+    Parameters
+    ----------
+    spec : ProjectSpec
+    task : Task
+        Cancelling it, like any error, leaves no folder behind.
+    report : SpecReport, optional
+        The result of `check_spec` where it was shown to the user before.
+
+    Returns
+    -------
+    Workspace
+        Open for writing; the caller closes it.
+
+    Raises
+    ------
+    InputError, ProjectError, StorageFailedError, Cancelled
+    """
+    stages = stage_count(len(spec.features), spec.initial)
+    if report is None:
+        task.plan(2 + stages)
+        task.stage("Checking the files")
+        report = check_spec(spec, task)
+    else:
+        task.plan(1 + stages)
+    if report.errors:
+        raise report.errors[0]
+    task.stage("Copying the features")
+    workspace = create_workspace(spec, report, task)
+    try:
+        _first_stage(workspace, task)
+    except BaseException:
+        workspace.discard()
+        raise
+    return workspace
+
+
+def open_session(folder: Path, read_only: bool = False, task: Task | None = None) -> tuple[Session, OpenReport]:
+    """Open a project at the very pair where it was left.
+
+    Where stage one was never finished (the program was killed while it ran), it is run now.
+
+    Parameters
+    ----------
+    folder : Path
+    read_only : bool
+        Take no lock and refuse changes.
+    task : Task, optional
+
+    Returns
+    -------
+    session : Session
+        Owns the project: `Session.close` releases it.
+    report : OpenReport
+
+    Raises
+    ------
+    ProjectError
+        With its kin: locked by another process, of an unknown version, without the rights that are needed.
+    Cancelled
+    """
+    task = task or Task()
+    workspace = open_workspace(folder, read_only)
+    try:
+        initial = workspace.load_initial()
+        if initial is None:
+            if read_only:
+                raise ProjectError(
+                    f"The project {workspace.name!r} was never initialized to the end.",
+                    "Open it for writing once, then this is done.",
+                )
+            log.warning("Stage one of %s is missing or does not fit its features; it is run again.", folder)
+            task.plan(stage_count(len(workspace.views()), workspace.initial_options) + 1)
+            initial = _first_stage(workspace, task)
+        task.stage("Restoring the answers")
+        session = Session(
+            initial,
+            workspace.views(),
+            workspace.strategy_options,
+            workspace.journal,
+            workspace=workspace,
+            read_only=read_only,
+            task=task,
+        )
+    except BaseException:
+        workspace.close()
+        raise
+    return session, OpenReport(workspace.recovery.text, (*workspace.warnings, *session.warnings))
+
+
+def _first_stage(workspace: Workspace, task: Task) -> InitialState:
+    initial = initialize(workspace.views(), workspace.initial_options, task)
+    workspace.save_initial(initial)
+    return initial
