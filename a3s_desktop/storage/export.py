@@ -3,8 +3,8 @@
 CSV: UTF-8, columns ``path,cluster,name,status``, one row per image, in item order. Two rules keep spreadsheet programs
 from taking text for a formula, and both can be undone when the file is read back (`names.NameIndex`, `plain_name`):
 
-* a *path* that begins like a formula (``=``, ``+``, ``-``, ``@``, a tab or line break) gets ``./`` in front: it is still
-  a path to the same file;
+* a *path* that begins like a formula (``=``, ``+``, ``-``, ``@``, a tab or line break) gets ``./`` in front: it still
+  leads to the same file;
 * a *name* that begins like one, after any number of apostrophes, gets one apostrophe in front. Reading takes one
   apostrophe off such names, so every name survives.
 
@@ -78,13 +78,13 @@ def export_csv(
         A file is there already, or the disk refused; nothing was changed.
     """
     with files.atomic_file(out, overwrite) as file:
-        files.write_all(file, b"path,cluster,name,status\r\n")
+        files.write_all(file, b"path,cluster,name,status\n")
         for start in range(0, len(items), _CHUNK):
             rows = [
                 ",".join((_field(safe_path(path)), str(cluster), _field(safe_name(name)), status))
                 for path, cluster, name, status in _rows(items, labels, names, confirmed, start)
             ]
-            files.write_all(file, ("\r\n".join(rows) + "\r\n").encode("utf-8", "backslashreplace"))
+            files.write_all(file, ("\n".join(rows) + "\n").encode("utf-8", "backslashreplace"))
 
 
 def export_json(

@@ -193,6 +193,12 @@ def atomic_write(path: Path, data: bytes, overwrite: bool = True) -> None:
         write_all(file, data)
 
 
+def write_scratch(path: Path, data: bytes) -> None:
+    """Write a file that need not survive: a private copy in a temporary folder."""
+    with open_new(path) as file:
+        write_all(file, data)
+
+
 def atomic_write_text(path: Path, text: str, overwrite: bool = True) -> None:
     """Write a whole UTF-8 file atomically; see `atomic_file`."""
     atomic_write(path, text.encode("utf-8"), overwrite)

@@ -98,6 +98,8 @@ def scan_log(log: bytes) -> list[RawRecord]:
 def report(found: Salvaged, kept: str) -> Recovery:
     """What is there and what is lost, in words."""
     count = len(found.records)
+    if not count and not found.seen and not kept:
+        return Recovery("The journal was missing or empty; all answers in it, if there were any, are lost.")
     lost = max(found.seen - count, 0)
     parts = ["The journal was damaged."]
     parts.append(f"Its first {count} entries were recovered." if count else "No entry could be recovered.")

@@ -13,11 +13,8 @@
 
 from __future__ import annotations
 
-import contextlib
-import datetime
 import json
 import os
-import uuid
 from collections.abc import Mapping
 from pathlib import Path
 from types import TracebackType
@@ -27,23 +24,22 @@ import numpy as np
 import numpy.typing as npt
 
 from a3s_desktop.core.types import FloatArray, InitialOptions, InitialState, StrategyOptions
-from a3s_desktop.errors import InputError, ProjectError, ProjectVersionError, ReadOnlyError
+from a3s_desktop.errors import InputError, ProjectError, ReadOnlyError
 from a3s_desktop.storage import files
 from a3s_desktop.storage.artifacts import Arrays, ArtifactStore, fingerprint
 from a3s_desktop.storage.features import FeatureFile
 from a3s_desktop.storage.items import Items, locate
 from a3s_desktop.storage.journal import Journal
+from a3s_desktop.storage.journal_opening import create_journal, open_journal, read_journal
 from a3s_desktop.storage.journal_types import Recovery
 from a3s_desktop.storage.lock import FileLock
 from a3s_desktop.storage.matching import Labels
+from a3s_desktop.storage.project_file import PROJECT_FILE, project_text, read_project_file
 from a3s_desktop.storage.spec import ProjectSpec, SpecReport, check_spec
 from a3s_desktop.task import Task
 
 __all__ = ["ProjectSpec", "SpecReport", "Workspace", "check_spec", "create_workspace", "open_workspace"]
 
-FORMAT = "a3s-project"
-VERSION = 1
-PROJECT_FILE = "project.json"
 _ITEMS, _LABELS, _JOURNAL, _LOCK, _ARTIFACTS = "items.json", "labels.json", "journal.sqlite", "lock", "artifacts"
 _BLOCK_VALUES = 1 << 20
 
@@ -244,9 +240,8 @@ def create_workspace(spec: ProjectSpec, report: SpecReport | None = None, task: 
         if report.labels is not None:
             labels = {"codes": report.labels.codes.tolist(), "names": list(report.labels.names)}
             files.atomic_write_text(temporary / _LABELS, json.dumps(labels))
-        with contextlib.closing(Journal.create(temporary / _JOURNAL)):
-            pass
-        files.atomic_write_text(temporary / PROJECT_FILE, json.dumps(_facts(spec, folder, report, described), indent=1))
+        create_journal(temporary / _JOURNAL)
+        files.atomic_write_text(temporary / PROJECT_FILE, project_text(spec, folder, report, described))
         task.check()
     return open_workspace(folder)
 
@@ -269,26 +264,6 @@ def _copy_view(
     copied = np.load(target, mmap_mode="r", allow_pickle=False)
     source = str(view.path)
     return {"source": source, "rows": count, "columns": columns, "sha256": files.hash_array(copied)}
-
-
-def _facts(spec: ProjectSpec, folder: Path, report: SpecReport, described: list[dict[str, Any]]) -> dict[str, Any]:
-    images = os.path.abspath(spec.images)
-    try:
-        relative: str | None = Path(os.path.relpath(images, folder)).as_posix()
-    except ValueError:  # another drive
-        relative = None
-    return {
-        "format": FORMAT,
-        "version": VERSION,
-        "id": uuid.uuid4().hex,
-        "name": spec.name.strip() or folder.name,
-        "created": datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds"),
-        "images": {"absolute": images, "relative": relative},
-        "matched": report.how,
-        "features": described,
-        "initial": spec.initial.to_json(),
-        "strategy": spec.strategy.to_json(),
-    }
 
 
 # ------------------------------------------------------------------------------------------------ opening
@@ -330,7 +305,7 @@ def open_workspace(folder: Path, read_only: bool = False) -> Workspace:
         items = Items.from_json(files.read_bytes(where), root, where)
         if lock is not None:
             files.sweep(folder)
-        journal = Journal.open(folder / _JOURNAL) if lock is not None else Journal.read(folder / _JOURNAL)
+        journal = (open_journal if lock is not None else read_journal)(folder / _JOURNAL)
         try:
             return Workspace(folder, facts, items, journal, lock)
         except BaseException:
@@ -349,79 +324,3 @@ def open_workspace(folder: Path, read_only: bool = False) -> Workspace:
 def _release(lock: FileLock | None) -> None:
     if lock is not None:
         lock.release()
-
-
-def read_project_file(folder: Path) -> dict[str, Any]:
-    """The checked content of ``project.json``.
-
-    Raises
-    ------
-    ProjectVersionError
-        A newer version of the program wrote it.
-    ProjectError
-        It is absent, unreadable or damaged; the field is named.
-    """
-    path = folder / PROJECT_FILE
-    if not folder.is_dir():
-        what = "is a file, not a project folder" if folder.exists() else "does not exist"
-        raise ProjectError(f"{files.show(folder)} {what}.", "Choose a project folder.")
-    try:
-        raw = files.long_path(path).read_bytes()
-    except FileNotFoundError:
-        raise ProjectError(
-            f"{files.show(folder)} is not a project (it has no {PROJECT_FILE}).", "Choose a project folder."
-        ) from None
-    except OSError as error:
-        raise ProjectError(
-            f"{files.show(path)} cannot be read: {files.cause_of(error)[0]}.", "Check the folder."
-        ) from error
-    try:
-        facts = json.loads(raw)
-    except (ValueError, RecursionError) as error:
-        raise ProjectError(f"{files.show(path)} is damaged.", "Restore it from a backup.") from error
-    if not isinstance(facts, dict) or facts.get("format") != FORMAT:
-        raise ProjectError(f"{files.show(path)} is not of a project of this program.", "Choose a project folder.")
-    version = facts.get("version")
-    if version != VERSION:
-        hint = "Update the program." if isinstance(version, int) and version > VERSION else "Restore it from a backup."
-        raise ProjectVersionError(
-            f"The project {files.show(folder)} has format version {version!r:.40}; this program knows {VERSION}.", hint
-        )
-    problem = _field_problem(facts)
-    if problem:
-        raise ProjectError(
-            f"{files.show(path)}: the field {problem} is missing or damaged.", "Restore it from a backup."
-        )
-    return facts
-
-
-def _field_problem(facts: Mapping[str, Any]) -> str:
-    """Name of the first field of ``project.json`` that is not as it must be; empty where all are."""
-    for name, kind in {
-        "name": str,
-        "id": str,
-        "images": dict,
-        "features": list,
-        "initial": dict,
-        "strategy": dict,
-    }.items():
-        if not isinstance(facts.get(name), kind):
-            return repr(name)
-    images = facts["images"]
-    if not isinstance(images.get("absolute"), str) or not isinstance(images.get("relative"), str | None):
-        return "'images'"
-    for index, view in enumerate(facts["features"]):
-        if (
-            not isinstance(view, dict)
-            or not isinstance(view.get("columns"), int)
-            or not isinstance(view.get("sha256"), str)
-        ):
-            return f"'features' (entry {index})"
-    if not facts["features"]:
-        return "'features'"
-    for name, cls in (("initial", InitialOptions), ("strategy", StrategyOptions)):
-        try:
-            cls.from_json(facts[name])
-        except (InputError, TypeError, ValueError):
-            return repr(name)
-    return ""

@@ -1,0 +1,261 @@
+"""Make, open, read and repair journals.
+
+Readers never open the writer's files with SQLite: they work on a private copy, so they need no write permission and
+cannot hold the writer up. A repair keeps the damaged file beside the new one, and is completed after a crash.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import sqlite3
+import tempfile
+import time
+from pathlib import Path
+
+from a3s_desktop.errors import StorageFailedError
+from a3s_desktop.storage import files, salvage, sqlite
+from a3s_desktop.storage.journal import Journal, snapshot_is_whole
+from a3s_desktop.storage.journal_types import CHAIN_START, Recovery
+from a3s_desktop.storage.salvage import RawRecord
+from a3s_desktop.storage.sqlite import beside
+
+_COPY_TRIES = 4
+
+
+def create_journal(path: Path, records: list[RawRecord] | None = None, snapshots_of: Path | None = None) -> None:
+    """Make a journal file, complete and synchronised, without companions.
+
+    Parameters
+    ----------
+    records : list of RawRecord, optional
+        Already chained records, where a damaged journal is rebuilt.
+    snapshots_of : Path, optional
+        The damaged journal, whose readable snapshots are carried over.
+
+    Raises
+    ------
+    StorageFailedError
+        Something is at ``path``, or the system refused to write.
+    """
+    if path.exists():
+        raise StorageFailedError(f"A journal is already there: {files.show(path)}.", "Choose another folder.")
+    try:
+        with contextlib.closing(sqlite.connect(path)) as connection:
+            connection.execute("PRAGMA page_size = 4096")
+            connection.execute("PRAGMA synchronous = FULL")
+            connection.execute("PRAGMA fullfsync = ON")
+            connection.execute(f"PRAGMA application_id = {sqlite.APPLICATION_ID}")
+            connection.execute(f"PRAGMA user_version = {sqlite.VERSION}")
+            connection.executescript("BEGIN IMMEDIATE;" + sqlite.SCHEMA + "COMMIT;")
+            with sqlite.transaction(connection):
+                connection.executemany(sqlite.INSERT_RECORD, records or [])
+            if snapshots_of is not None and records:
+                _carry_snapshots(snapshots_of, connection, records)
+        files.sync_folder(path.parent)
+    except (sqlite3.Error, OSError) as error:
+        raise sqlite.failed(path, error) from error
+
+
+def open_journal(path: Path) -> Journal:
+    """Open for writing (the caller holds the project's lock); a damaged or missing journal is repaired.
+
+    What was repaired is in the journal's ``recovery``.
+
+    Raises
+    ------
+    ProjectVersionError
+        A newer version of the program wrote it.
+    StorageFailedError
+        It cannot be read or written at all.
+    """
+    try:
+        _finish_repair(path)
+        log = files.read_bytes(beside(path, "-wal"))
+        if path.is_file() and path.stat().st_size:
+            journal = _open_whole(path, log)
+            if journal is not None:
+                return journal
+        recovery = _rebuild(path)
+    except OSError as error:
+        raise files.write_failed(path, error) from error
+    journal = _open_whole(path, b"", recovery=recovery)
+    if journal is None:
+        raise StorageFailedError(f"The journal {files.show(path)} could not be repaired.", "Check the drive.")
+    return journal
+
+
+def read_journal(path: Path) -> Journal:
+    """Open for reading, beside a writer if there is one: a private copy of what is committed now.
+
+    Damage is not repaired in place; what can be read is there, and ``recovery`` says what is missing.
+
+    Raises
+    ------
+    ProjectVersionError
+        A newer version of the program wrote it.
+    StorageFailedError
+        It cannot be read, or there is no room for the copy.
+    """
+    copy = tempfile.TemporaryDirectory(prefix="a3s-", ignore_cleanup_errors=True)
+    try:
+        data, log = b"", b""
+        for attempt in range(_COPY_TRIES):
+            # The log first: what a checkpoint moves meanwhile is then in both.
+            log = files.read_bytes(beside(path, "-wal"))
+            data = files.read_bytes(path)
+            inside = _place_copy(Path(copy.name) / str(attempt), data, log)
+            journal = _open_whole(inside, log, copy) if data else None
+            if journal is not None:
+                return journal
+            time.sleep(0.02 * attempt)  # a checkpoint may have been under way
+        found = salvage.salvage(data, log)
+        inside = Path(copy.name) / "salvaged.sqlite"
+        create_journal(inside, found.records)
+        journal = _open_whole(inside, b"", copy, salvage.report(found, ""))
+        if journal is None:
+            raise StorageFailedError(f"The journal {files.show(path)} could not be read.", "Check the drive.")
+    except OSError as error:
+        copy.cleanup()
+        cause, hint = files.cause_of(error)
+        raise StorageFailedError(f"Reading the journal {files.show(path)} failed: {cause}.", hint) from error
+    except BaseException:
+        copy.cleanup()
+        raise
+    return journal
+
+
+def _place_copy(folder: Path, data: bytes, log: bytes) -> Path:
+    files.make_folder(folder)
+    inside = folder / "copy.sqlite"
+    files.write_scratch(inside, data)
+    if log:
+        files.write_scratch(beside(inside, "-wal"), log)
+    return inside
+
+
+def _open_whole(
+    path: Path,
+    log: bytes,
+    copy: tempfile.TemporaryDirectory[str] | None = None,
+    recovery: Recovery | None = None,
+) -> Journal | None:
+    """Open a journal that seems whole; None where it is damaged. ``log`` is its write-ahead log before the opening."""
+    connection: sqlite3.Connection | None = None
+    kept = False
+    try:
+        connection = sqlite.connect(path)
+        sqlite.check_version(connection, path)
+        sqlite.make_durable(connection)
+        end = _verified_end(connection)
+        if end is None:
+            return None
+        # A flipped bit in the log makes SQLite forget, silently, all commits from there on: look for them.
+        late = salvage.continue_chain(salvage.scan_log(log), *end) if log else []
+        if late:
+            with sqlite.transaction(connection):
+                connection.executemany(sqlite.INSERT_RECORD, late)
+            end = late[-1].seq, late[-1].checksum
+        journal = Journal(connection, path, *end, recovery or Recovery(recovered=end[0]), copy)
+        kept = True
+    except sqlite3.Error as error:
+        if sqlite.is_damage(error):
+            return None
+        raise sqlite.failed(path, error) from error
+    finally:
+        if connection is not None and not kept:
+            with contextlib.suppress(sqlite3.Error):
+                connection.close()
+    return journal
+
+
+def _verified_end(connection: sqlite3.Connection) -> tuple[int, str] | None:
+    """``seq`` and checksum of the newest record after walking the whole chain; None where anything is damaged."""
+    seq, chain = 0, CHAIN_START
+    for row in connection.execute("SELECT seq, kind, payload, at, checksum FROM records ORDER BY seq"):
+        record = salvage.checked(row)
+        if record is None or record.seq != seq + 1 or not salvage.follows(record, chain):
+            return None
+        seq, chain = record.seq, record.checksum
+    columns = [
+        [name for _, name, *_ in connection.execute(f"PRAGMA table_info({t})")] for t in ("records", "snapshots")
+    ]
+    if columns != [["seq", "kind", "payload", "at", "checksum"], ["seq", "chain", "meta", "checksum", "arrays"]]:
+        return None
+    if any(verdict != "ok" for (verdict,) in connection.execute("PRAGMA quick_check(1)")):
+        return None
+    return seq, chain
+
+
+# ------------------------------------------------------------------------------------------------ repair
+
+
+def _rebuild(path: Path) -> Recovery:
+    """Put a journal with all that can be recovered in a damaged one's place, and keep that one beside it."""
+    log = beside(path, "-wal")
+    found = salvage.salvage(files.read_bytes(path), files.read_bytes(log))
+    kept = _keep_aside(path) if path.exists() or log.exists() else ""
+    building = files.temporary_name(path.parent)
+    try:
+        create_journal(building, found.records, path)
+        files.rename(building, _repaired(path))
+    except BaseException:
+        with contextlib.suppress(OSError):
+            files.remove_file(building)
+        raise
+    files.sync_folder(path.parent)
+    _finish_repair(path)
+    return salvage.report(found, kept)
+
+
+def _repaired(path: Path) -> Path:
+    return path.with_name(path.stem + ".repaired" + path.suffix)
+
+
+def _finish_repair(path: Path) -> None:
+    """Put a repaired journal that waits beside ``path`` in its place; done again after a crash in the middle.
+
+    The old log must go first: SQLite would apply it to the new file.
+    """
+    waiting = _repaired(path)
+    if not waiting.is_file():
+        return
+    for suffix in ("-wal", "-shm", "-journal"):
+        files.remove_file(beside(path, suffix))
+    files.sync_folder(path.parent)
+    files.rename(waiting, path)
+    files.sync_folder(path.parent)
+
+
+def _keep_aside(path: Path) -> str:
+    """Copy the damaged journal and its log to a new name; returns the name."""
+    stamp = time.strftime("%Y%m%d-%H%M%S", time.gmtime())
+    number = 0
+    while True:
+        name = f"{path.stem}.damaged-{stamp}{f'-{number}' if number else ''}{path.suffix}"
+        target = path.with_name(name)
+        if not target.exists() and not beside(target, "-wal").exists():
+            break
+        number += 1
+    for suffix in ("", "-wal"):
+        if beside(path, suffix).exists():
+            files.copy_file(beside(path, suffix), beside(target, suffix))
+    return name
+
+
+def _carry_snapshots(damaged: Path, fresh: sqlite3.Connection, records: list[RawRecord]) -> None:
+    """Carry over the snapshots that can still be read, newest first; those that cannot only cost time to replay."""
+    with (
+        contextlib.suppress(sqlite3.Error, OSError, TypeError, OverflowError),
+        tempfile.TemporaryDirectory(prefix="a3s-", ignore_cleanup_errors=True) as folder,
+    ):
+        log = files.read_bytes(beside(damaged, "-wal"))
+        inside = _place_copy(Path(folder) / "damaged", files.read_bytes(damaged), log)
+        with contextlib.closing(sqlite.connect(inside)) as old:
+            old.execute("PRAGMA writable_schema = ON")  # lets SQLite read a file that was cut off
+            query = "SELECT seq, chain, meta, checksum, arrays FROM snapshots WHERE seq <= ? ORDER BY seq DESC"
+            for row in old.execute(query, (len(records),)):
+                seq, chain, text, checksum, blob = row
+                here = records[seq - 1].checksum if seq > 0 else CHAIN_START
+                if chain == here and snapshot_is_whole(text, checksum, blob):
+                    with sqlite.transaction(fresh):
+                        fresh.execute(sqlite.INSERT_SNAPSHOT, row)

@@ -1,0 +1,118 @@
+"""The file that makes a folder a project: what it holds, and how it is checked before anything in it is believed."""
+
+from __future__ import annotations
+
+import datetime
+import json
+import os
+import uuid
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from a3s_desktop.core.types import InitialOptions, StrategyOptions
+from a3s_desktop.errors import InputError, ProjectError, ProjectVersionError
+from a3s_desktop.storage import files
+from a3s_desktop.storage.spec import ProjectSpec, SpecReport
+
+FORMAT = "a3s-project"
+VERSION = 1
+PROJECT_FILE = "project.json"
+
+
+def project_text(spec: ProjectSpec, folder: Path, report: SpecReport, described: list[dict[str, Any]]) -> str:
+    """The content of ``project.json`` for a new project; ``described`` holds a description of each feature file."""
+    images = os.path.abspath(spec.images)
+    try:
+        relative: str | None = Path(os.path.relpath(images, folder)).as_posix()
+    except ValueError:  # another drive
+        relative = None
+    facts = {
+        "format": FORMAT,
+        "version": VERSION,
+        "id": uuid.uuid4().hex,
+        "name": spec.name.strip() or folder.name,
+        "created": datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds"),
+        "images": {"absolute": images, "relative": relative},
+        "matched": report.how,
+        "features": described,
+        "initial": spec.initial.to_json(),
+        "strategy": spec.strategy.to_json(),
+    }
+    return json.dumps(facts, ensure_ascii=True, indent=1)
+
+
+def read_project_file(folder: Path) -> dict[str, Any]:
+    """The checked content of ``project.json``.
+
+    Raises
+    ------
+    ProjectVersionError
+        A newer version of the program wrote it.
+    ProjectError
+        It is absent, unreadable or damaged; the field is named.
+    """
+    path = folder / PROJECT_FILE
+    if not folder.is_dir():
+        what = "is a file, not a project folder" if folder.exists() else "does not exist"
+        raise ProjectError(f"{files.show(folder)} {what}.", "Choose a project folder.")
+    try:
+        raw = files.long_path(path).read_bytes()
+    except FileNotFoundError:
+        raise ProjectError(
+            f"{files.show(folder)} is not a project (it has no {PROJECT_FILE}).", "Choose a project folder."
+        ) from None
+    except OSError as error:
+        raise ProjectError(
+            f"{files.show(path)} cannot be read: {files.cause_of(error)[0]}.", "Check the folder."
+        ) from error
+    try:
+        facts = json.loads(raw)
+    except (ValueError, RecursionError) as error:
+        raise ProjectError(f"{files.show(path)} is damaged.", "Restore it from a backup.") from error
+    if not isinstance(facts, dict) or facts.get("format") != FORMAT:
+        raise ProjectError(f"{files.show(path)} is not of a project of this program.", "Choose a project folder.")
+    version = facts.get("version")
+    if version != VERSION:
+        hint = "Update the program." if isinstance(version, int) and version > VERSION else "Restore it from a backup."
+        raise ProjectVersionError(
+            f"The project {files.show(folder)} has format version {version!r:.40}; this program knows {VERSION}.", hint
+        )
+    problem = _field_problem(facts)
+    if problem:
+        raise ProjectError(
+            f"{files.show(path)}: the field {problem} is missing or damaged.", "Restore it from a backup."
+        )
+    return facts
+
+
+def _field_problem(facts: Mapping[str, Any]) -> str:
+    """Name of the first field of ``project.json`` that is not as it must be; empty where all are."""
+    for name, kind in {
+        "name": str,
+        "id": str,
+        "images": dict,
+        "features": list,
+        "initial": dict,
+        "strategy": dict,
+    }.items():
+        if not isinstance(facts.get(name), kind):
+            return repr(name)
+    images = facts["images"]
+    if not isinstance(images.get("absolute"), str) or not isinstance(images.get("relative"), str | None):
+        return "'images'"
+    for index, view in enumerate(facts["features"]):
+        if (
+            not isinstance(view, dict)
+            or not isinstance(view.get("columns"), int)
+            or not isinstance(view.get("sha256"), str)
+        ):
+            return f"'features' (entry {index})"
+    if not facts["features"]:
+        return "'features'"
+    for name, cls in (("initial", InitialOptions), ("strategy", StrategyOptions)):
+        try:
+            cls.from_json(facts[name])
+        except (InputError, TypeError, ValueError):
+            return repr(name)
+    return ""
