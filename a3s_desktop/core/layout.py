@@ -29,9 +29,24 @@ _Float = npt.NDArray[np.floating[Any]]
 NEIGHBORS = 15  # edges kept for an image: the strongest ones; more only cost time
 WEIGHT_FLOOR = 0.05  # attraction of an edge that the calibration does not believe in, so that single images stay near
 DIRECT = 2000  # up to this many images no landmarks are needed
-EXAGGERATION = 12.0  # of the attraction in the first phase, so that groups form before they spread
+ROOM = 0.35  # largest root mean square radius, in units of the square root of the number of images
 CELL = 0.5  # width of a grid cell; the repulsion's own scale is 1
 MAX_CELLS = 480  # of the grid's side; wider layouts get wider cells
+
+
+@dataclass(frozen=True, slots=True)
+class _Phase:
+    """A stretch of the descent."""
+
+    iterations: int
+    exaggeration: float = 1.0  # of the attraction; at first more, so that groups form before they spread
+    apart: float = 0.0  # neighbours nearer than this repel, at the end, so that a group is a disc and not a dot
+
+
+_LAST = 0.5
+_DIRECT = (_Phase(150, 12.0), _Phase(250), _Phase(100, apart=_LAST))
+_COARSE = (_Phase(150, 12.0), _Phase(250))
+_REFINE = (_Phase(60, 4.0), _Phase(80), _Phase(60, apart=_LAST))
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,17 +123,17 @@ def graph_layout(graph: PairGraph, start: npt.NDArray[Any], seed: int, task: Tas
     origin = _unit_radius(start)
     if n <= DIRECT:
         first = origin.T * 0.1 + rng.normal(0.0, 0.001, (2, n))
-        points = _embed(edges, first, ((150, EXAGGERATION), (350, 1.0)), task, (0.0, 1.0))
+        points = _embed(edges, first, _DIRECT, task, (0.0, 1.0))
         return align(points.T, start)
     owner = _landmarks(edges, min(max(n // 10, 500), 2000), rng)
     coarse = _contract(edges, owner)
     sizes = np.bincount(owner, minlength=coarse.count)
     centres = np.stack([np.bincount(owner, origin[:, axis], coarse.count) / sizes for axis in (0, 1)])
     first = centres * 0.1 + rng.normal(0.0, 0.001, centres.shape)
-    placed = _embed(coarse, first, ((150, EXAGGERATION), (250, 1.0)), task, (0.02, 0.15))
+    placed = _embed(coarse, first, _COARSE, task, (0.02, 0.15))
     spread = np.sqrt(n / coarse.count)  # room for the members of each landmark
     first = placed[:, owner] * spread + rng.normal(0.0, 0.3 * spread, (2, n))
-    points = _embed(edges, first, ((60, 4.0), (140, 1.0)), task, (0.15, 1.0))
+    points = _embed(edges, first, _REFINE, task, (0.15, 1.0))
     return align(points.T, start)
 
 
@@ -253,11 +268,11 @@ def _contract(edges: _Edges, owner: IndexArray) -> _Edges:
 def _embed(
     edges: _Edges,
     first: _Float,
-    phases: tuple[tuple[int, float], ...],
+    phases: tuple[_Phase, ...],
     task: Task,
     span: tuple[float, float],
 ) -> FloatArray:
-    """Gradient descent with momentum and gains on t-SNE's loss; ``phases`` = (iterations, exaggeration).
+    """Gradient descent with momentum and gains on t-SNE's loss.
 
     Positions have shape (2, N); ``span`` is the share of the task's stage that this is.
     """
@@ -267,14 +282,15 @@ def _embed(
     velocity = np.zeros_like(points)
     gains = np.ones_like(points)
     rate = np.float32(n / 6.0)
-    total = sum(count for count, _ in phases)
+    room = np.float32(ROOM * n**0.5)
+    total = sum(phase.iterations for phase in phases)
     done = 0
-    for count, exaggeration in phases:
-        momentum = np.float32(0.5 if exaggeration > 4 else 0.8)
-        for _ in range(count):
-            pull = _attraction(edges, points)
+    for phase in phases:
+        momentum = np.float32(0.5 if phase.exaggeration > 4 else 0.8)
+        for _ in range(phase.iterations):
+            pull = _attraction(edges, points, phase.apart)
             push, partition = mesh.repulsion(points)
-            gradient = np.float32(exaggeration) * pull - push / np.float32(max(partition, 1e-12))
+            gradient = np.float32(phase.exaggeration) * pull - push / np.float32(max(partition, 1e-12))
             agree = (gradient > 0) == (velocity > 0)
             gains = np.where(agree, gains * np.float32(0.8), gains + np.float32(0.2)).clip(0.05, None)
             velocity = momentum * velocity - rate * gains * gradient
@@ -282,16 +298,22 @@ def _embed(
             velocity *= np.minimum(np.float32(1), np.float32(5) / np.maximum(length, np.float32(1e-12)))
             points = points + velocity
             points -= points.mean(axis=1, keepdims=True)
+            radius = np.sqrt((points**2).sum(axis=0).mean())
+            if radius > room:  # a soft wall: groups that share no edge would drift apart for ever and shrink to dots
+                points *= (room / radius) ** np.float32(0.2)
             done += 1
             task.step(span[0] + (span[1] - span[0]) * done / total)
     return points
 
 
-def _attraction(edges: _Edges, points: FloatArray) -> FloatArray:
+def _attraction(edges: _Edges, points: FloatArray, apart: float) -> FloatArray:
     x, y = points
     dx = x[edges.rows] - x[edges.columns]
     dy = y[edges.rows] - y[edges.columns]
-    force = edges.weights / (1 + dx * dx + dy * dy)
+    squares = dx * dx + dy * dy
+    force = edges.weights / (1 + squares)
+    if apart > 0:
+        force *= 1 - np.float32(apart) / np.sqrt(np.maximum(squares, np.float32(1e-4 * apart * apart)))
     n = edges.count
     pull = (np.bincount(edges.rows, force * dx, n), np.bincount(edges.rows, force * dy, n))
     return np.asarray(pull, np.float32)

@@ -8,12 +8,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from a3s_desktop.core import layout
 from a3s_desktop.core.layout import _Mesh, _strongest_edges, align, graph_layout, pca_layout
 from a3s_desktop.core.types import PairGraph
 from a3s_desktop.errors import Cancelled
 from a3s_desktop.task import Progress, Task
-
-DATA = Path("/work/shared/data")
 
 
 def knn_graph(features: np.ndarray, k: int) -> PairGraph:
@@ -111,8 +110,10 @@ def test_strongest_edges_are_the_most_probable_then_the_nearest() -> None:
     assert edges.weights.sum() == pytest.approx(1, abs=1e-5)
 
 
-@pytest.mark.parametrize(("n", "classes"), [(400, 12), (2600, 60)])  # below and above the limit for landmarks
-def test_graph_layout_keeps_classes_together_and_repeats_itself(n: int, classes: int) -> None:
+@pytest.mark.parametrize("direct", [2000, 300])  # without and with landmarks
+def test_graph_layout_keeps_classes_together_and_repeats_itself(direct: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(layout, "DIRECT", direct)
+    n, classes = 700, 20
     features, labels = blobs(n, classes)
     graph, start = knn_graph(features, 12), pca_layout(features)
     first = graph_layout(graph, start, 0, Task())
@@ -161,16 +162,17 @@ def test_graph_layout_without_edges_or_with_equal_features(n: int) -> None:
         assert np.isfinite(graph_layout(equal, start, 0, Task())).all()
 
 
-def test_graph_layout_of_separate_parts_with_landmarks() -> None:
-    # 1,500 pairs: most parts hold no landmark at first
-    n = 3000
+def test_graph_layout_of_separate_parts_with_landmarks(monkeypatch: pytest.MonkeyPatch) -> None:
+    # 800 pairs: many parts hold no landmark at first
+    monkeypatch.setattr(layout, "DIRECT", 300)
+    n = 1600
     indptr = np.arange(n + 1, dtype=np.int64)
     partner = (np.arange(n) ^ 1).astype(np.int32)
     graph = PairGraph(indptr, partner, np.ones((1, n), np.float32), np.zeros(n, np.float32), -9.0)
     points = graph_layout(graph, np.random.default_rng(0).normal(size=(n, 2)), 0, Task())
     gap = np.linalg.norm(points[::2] - points[1::2], axis=1)
     assert np.isfinite(points).all()
-    assert np.median(gap) < 0.1
+    assert np.median(gap) < 0.1  # of a radius of 1.4
 
 
 def test_graph_layout_reports_and_can_be_cancelled() -> None:
@@ -184,12 +186,11 @@ def test_graph_layout_reports_and_can_be_cancelled() -> None:
     assert 0 < seen[-1].fraction < 0.1
 
 
-@pytest.mark.skipif(not DATA.is_dir(), reason="the shared data sets are not on this machine")
-def test_graph_layout_of_real_features_shows_the_classes() -> None:
-    features = np.load(DATA / "mk100" / "features.npy")
-    labels = np.load(DATA / "mk100" / "labels.npy")
+def test_graph_layout_of_real_features_shows_the_classes(shared_data: Path) -> None:
+    features = np.load(shared_data / "mk100" / "features.npy")
+    labels = np.load(shared_data / "mk100" / "labels.npy")
     start = pca_layout(features)
     began = time.process_time()
     points = graph_layout(knn_graph(features, 50), start, 0, Task())
-    assert time.process_time() - began < 10  # about 1 s on a quiet machine
+    assert time.process_time() - began < 15  # about 1 s on a quiet machine
     assert neighbour_purity(points, labels) > 0.75 > 0.3 > neighbour_purity(start, labels)
