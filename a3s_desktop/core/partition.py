@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from a3s_desktop.core.types import IntArray
+from a3s_desktop.core.types import IndexArray, IntArray
 from a3s_desktop.core.undo import UndoLog
 
 
@@ -99,9 +99,7 @@ class Partition:
         if not sizes or min(sizes) == 0 or sum(sizes) != self.size(cluster):
             raise ValueError("the parts of a split must be non-empty and cover the cluster")
         largest = sizes.index(max(sizes))
-        ids = []
-        for k in range(len(parts)):
-            ids.append(cluster if k == largest else self._new_id())
+        ids = [cluster if k == largest else self._new_id() for k in range(len(parts))]
         self._set({new: np.sort(part).astype(np.int32) for new, part in zip(ids, parts, strict=True)})
         return ids
 
@@ -125,7 +123,8 @@ class Partition:
             if new not in names:
                 names[new] = self._new_id()
         table = np.array([names[k] for k in range(len(names))], np.int32)
-        self._log.push(self._adopt, old)
+        whole = (old, self._order, self._starts, self._changed, self._n_clusters, self._n_singletons)
+        self._log.push(self._put_back, *whole)
         self._adopt(table[inverse])
 
     # --- inner workings
@@ -144,6 +143,18 @@ class Partition:
         self._changed: dict[int, IntArray] = {}
         self._n_clusters = int(np.count_nonzero(counts > 1))
         self._n_singletons = int(np.count_nonzero(counts == 1))
+
+    def _put_back(
+        self,
+        labels: IntArray,
+        order: IntArray,
+        starts: IndexArray,
+        changed: dict[int, IntArray],
+        n_clusters: int,
+        n_singletons: int,
+    ) -> None:
+        self._labels, self._order, self._starts, self._changed = labels, order, starts, changed
+        self._n_clusters, self._n_singletons = n_clusters, n_singletons
 
     def _set(self, members: dict[int, IntArray]) -> None:
         before = {cluster: self._changed.get(cluster) for cluster in members}

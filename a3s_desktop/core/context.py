@@ -1,0 +1,219 @@
+"""What a strategy sees: the graph, the store, the partition, its own logged tables, and the one way to ask."""
+
+from __future__ import annotations
+
+from collections.abc import Generator, Sequence
+from typing import Any, Protocol
+
+import numpy as np
+import numpy.typing as npt
+
+from a3s_desktop.core.constraints import ConstraintStore
+from a3s_desktop.core.partition import Partition
+from a3s_desktop.core.types import Answer, FloatArray, IntArray, PairGraph, Question, Reason, StrategyOptions
+from a3s_desktop.core.undo import LoggedDict, UndoLog
+
+Step = Generator[Question, Answer, Answer | None]
+"""A step of a strategy: yields questions, is sent the answers."""
+
+ANSWERED = (1e-4, 1.0 - 1e-4)
+"""Probability of a pair that was answered *different* or *same* (or where that is implied)."""
+
+
+class Strategy(Protocol):
+    """Decides what is asked. It holds no state of its own: all it learns is in the context's logged tables."""
+
+    def begin(self, context: Context) -> None:
+        """Fill the tables for a partition that nothing was asked of yet."""
+        ...
+
+    def next_step(self, context: Context) -> Step | None:
+        """The next step from the present state, or None where nothing is left to ask.
+
+        A step is run from the same state again to undo an answer inside it: it must depend on nothing but the
+        context, and may be left at any of its questions, so the tables must be whole whenever it asks.
+        """
+        ...
+
+
+class Context:
+    """Data and state of one engine.
+
+    Attributes
+    ----------
+    graph : PairGraph
+    views : sequence of (N, D_v) arrays
+        May be memory-mapped: take rows, never the whole.
+    options : StrategyOptions
+    log : UndoLog
+    store : ConstraintStore
+    partition : Partition
+    leaders : LoggedDict
+        Cluster id -> the sample that stands for its dominant class, where one was chosen.
+    values : LoggedDict
+        The strategy's own state by name: numbers, strings or arrays that are replaced, never written into.
+    tables : dict of LoggedDict
+        The strategy's own integer-to-integer tables.
+    """
+
+    def __init__(
+        self,
+        graph: PairGraph,
+        views: Sequence[npt.NDArray[Any]],
+        options: StrategyOptions,
+        labels: IntArray,
+        next_id: int | None = None,
+    ) -> None:
+        self.graph = graph
+        self.views = tuple(views)
+        self.options = options
+        self.log = UndoLog()
+        self.store = ConstraintStore(self.log)
+        self.partition = Partition(labels, self.log, next_id)
+        self.leaders: LoggedDict[int, int] = LoggedDict(self.log)
+        self.values: LoggedDict[str, Any] = LoggedDict(self.log)
+        self.tables: dict[str, LoggedDict[int, int]] = {}
+        self._scales = tuple(_scale(view) for view in self.views)
+        self._position = np.full(graph.n, -1, np.int32)  # scratch of `pair_probabilities`, all -1 between calls
+
+    def table(self, name: str) -> LoggedDict[int, int]:
+        """The strategy's table of that name."""
+        if name not in self.tables:
+            self.tables[name] = LoggedDict(self.log)
+        return self.tables[name]
+
+    # --- asking
+
+    def ask(self, left: int, right: int, reason: Reason) -> Step:
+        """What the pair is: known answers come from the store, only the rest is asked (Algorithm 3)."""
+        known = self.store.relation(left, right)
+        if known is not None:
+            return known
+        if self.store.is_skipped(left, right):
+            return Answer.SKIP
+        labels = self.partition.labels
+        answer = yield Question(
+            left, right, reason, int(labels[left]), int(labels[right]), self.graph.probability(left, right)
+        )
+        return answer
+
+    # --- clusters
+
+    def leader(self, cluster: int) -> int:
+        """The sample that stands for the cluster's dominant class; chosen once, then kept."""
+        known = self.leaders.get(cluster, -1)
+        if known >= 0 and self.partition.cluster_of(known) == cluster:
+            return known
+        chosen = int(self.from_centre(self.partition.members(cluster))[0])
+        self.leaders[cluster] = chosen
+        return chosen
+
+    def from_centre(self, members: IntArray) -> IntArray:
+        """The members ordered by distance from the one nearest to their mean (the centre j0), j0 first."""
+        if len(members) <= 2:
+            return members
+        rows = self.rows(members)
+        centre = int(np.argmin(np.sum((rows - rows.mean(axis=0)) ** 2, axis=1).round(6)))
+        distance = np.sum((rows - rows[centre]) ** 2, axis=1).round(6)
+        distance[centre] = -1.0
+        return members[np.argsort(distance, kind="stable")]
+
+    def rows(self, samples: IntArray) -> npt.NDArray[np.float32]:
+        """Features of some samples, all views side by side and each scaled to unit variance, float32 (m, ΣD)."""
+        parts = [
+            np.asarray(view[samples], np.float32) * scale for view, scale in zip(self.views, self._scales, strict=True)
+        ]
+        return parts[0] if len(parts) == 1 else np.concatenate(parts, axis=1)
+
+    def pair_probabilities(self, rows: IntArray, columns: IntArray) -> FloatArray:
+        """P(same class) of all pairs of two sample sets, float32 (len(rows), len(columns)); 1 on equal samples."""
+        graph = self.graph
+        miss = np.float32(1.0 / (1.0 + np.exp(-graph.miss)))
+        result = np.full((len(rows), len(columns)), miss, np.float32)
+        starts, ends = graph.indptr[rows], graph.indptr[rows.astype(np.int64) + 1]
+        counts = ends - starts
+        row_of = np.repeat(np.arange(len(rows)), counts)
+        edges = np.arange(counts.sum()) + np.repeat(starts - np.concatenate(([0], np.cumsum(counts)[:-1])), counts)
+        self._position[columns] = np.arange(len(columns), dtype=np.int32)
+        column_of = self._position[graph.indices[edges]]
+        inside = column_of >= 0
+        result[row_of[inside], column_of[inside]] = 1.0 / (1.0 + np.exp(-graph.logodds[edges[inside]]))
+        own = self._position[rows]
+        result[np.flatnonzero(own >= 0), own[own >= 0]] = 1.0
+        self._position[columns] = -1
+        return result
+
+    # --- changing the partition, never against an answer
+
+    def merge(self, a: int, b: int, joined: tuple[int, int]) -> int:
+        """Unite two clusters that an answer joined; returns the id that stays.
+
+        Members that earlier answers hold apart do not come along: of two such must-link components, the one that
+        the joined pair does not belong to (else the smaller) becomes a cluster of its own.
+
+        Parameters
+        ----------
+        a, b : int
+            Cluster ids.
+        joined : (int, int)
+            The must-linked pair behind the merge; it always ends in the united cluster.
+        """
+        leader = self.leader(a if (-self.partition.size(a), a) < (-self.partition.size(b), b) else b)
+        outcasts = self._outcasts(a, b, joined)
+        kept = self.partition.merge(a, b)
+        self.leaders[kept] = leader
+        if outcasts:
+            members = self.partition.members(kept)
+            gone = np.array(sorted(i for component in outcasts for i in component), np.int32)
+            parts = [np.setdiff1d(members, gone), *(np.array(component, np.int32) for component in outcasts)]
+            self.split(kept, parts)
+            kept = self.partition.cluster_of(joined[0])
+        return kept
+
+    def split(self, cluster: int, parts: Sequence[IntArray]) -> list[int]:
+        """Divide a cluster; the leader goes with its part. See `Partition.split`."""
+        leader = self.leaders.get(cluster, -1)
+        ids = self.partition.split(cluster, parts)
+        self.leaders.discard(cluster)
+        if leader >= 0:
+            self.leaders[self.partition.cluster_of(leader)] = leader
+        return ids
+
+    def isolate(self, sample: int) -> int:
+        """Take a sample out of its cluster, together with all that is must-linked with it; returns its cluster id."""
+        cluster = self.partition.cluster_of(sample)
+        members = self.partition.members(cluster)
+        own = np.intersect1d(np.array(self.store.component(sample), np.int32), members, assume_unique=True)
+        if len(own) < len(members):
+            self.split(cluster, (np.setdiff1d(members, own, assume_unique=True), own))
+        return self.partition.cluster_of(sample)
+
+    def join(self, sample: int, home: int) -> None:
+        """Move a sample, with all that is must-linked with it, to the cluster of ``home``, its must-linked mate."""
+        if self.partition.cluster_of(sample) != self.partition.cluster_of(home):
+            self.merge(self.isolate(sample), self.partition.cluster_of(home), (sample, home))
+
+    def _outcasts(self, a: int, b: int, joined: tuple[int, int]) -> list[tuple[int, ...]]:
+        """Must-link components that cannot stay when two clusters become one, each as its members."""
+        if self.partition.size(a) > self.partition.size(b):
+            a, b = b, a
+        store = self.store
+        keep = {store.find(sample) for sample in joined}
+        roots = sorted({store.find(int(i)) for i in self.partition.members(a) if store.is_touched(int(i))})
+        out: dict[int, tuple[int, ...]] = {}
+        for root in roots:
+            for other in store.separated_from(root):
+                if self.partition.cluster_of(other) != b or root in out or other in out:
+                    continue
+                sizes = {r: (r in keep, len(store.component(r)), -r) for r in (root, other)}
+                weaker = min(sizes, key=lambda r: sizes[r])
+                out[weaker] = store.component(weaker)
+        return [out[root] for root in sorted(out)]
+
+
+def _scale(view: npt.NDArray[Any]) -> np.float32:
+    """One over the root of the total variance, from at most 2,048 rows spread evenly."""
+    step = max(1, len(view) // 2048)
+    sample = np.asarray(view[::step], np.float64)
+    spread = float(sample.var(axis=0).sum())
+    return np.float32(1.0 / np.sqrt(spread)) if spread > 0.0 else np.float32(1.0)

@@ -1,0 +1,311 @@
+"""The engine is pulled: it holds one question; ``record`` takes the answer and runs to the next question.
+
+Undo re-runs: a `Mark` is the undo log's token at the boundary of the strategy's current step, and the answers given
+within the step. To restore it, the log is rewound to the boundary and the step is run again with the same answers; it
+stops at the very question that was marked. Steps are deterministic functions of the state, so nothing else is needed.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Self
+
+import numpy as np
+import numpy.typing as npt
+
+from a3s_desktop.core.constraints import ConstraintStore
+from a3s_desktop.core.context import Context, Step, Strategy
+from a3s_desktop.core.partition import Partition
+from a3s_desktop.core.strategies import make_strategy
+from a3s_desktop.core.types import Answer, InitialState, IntArray, Question, StrategyOptions
+
+_STRIP_POOL = 256  # members looked at for a strip: enough to choose from, bounded for clusters of any size
+
+
+@dataclass(frozen=True, slots=True)
+class Mark:
+    """A place to come back to: the step's boundary in the undo log, and the answers given within the step since."""
+
+    boundary: int
+    answers: tuple[Answer, ...]
+
+
+class Engine:
+    """Active clustering of one data set by one strategy.
+
+    Parameters
+    ----------
+    initial : InitialState
+        Result of stage one.
+    views : sequence of arrays, each (N, D_v)
+        The features, rows as in ``initial``; may be memory-mapped.
+    options : StrategyOptions
+    saved : (arrays, meta), optional
+        A state that `dump` gave for the same data and options; default: nothing was answered yet.
+
+    Raises
+    ------
+    InputError
+        The strategy is unknown or its options do not fit the data.
+    """
+
+    def __init__(
+        self,
+        initial: InitialState,
+        views: Sequence[npt.NDArray[Any]],
+        options: StrategyOptions,
+        saved: tuple[Mapping[str, npt.NDArray[Any]], Mapping[str, Any]] | None = None,
+    ) -> None:
+        self._strategy: Strategy = make_strategy(options)
+        labels, next_id = (initial.labels, None) if saved is None else (saved[0]["labels"], int(saved[1]["next_id"]))
+        self._context = Context(initial.graph, views, options, labels, next_id)
+        self._step: Step | None = None
+        self._question: Question | None = None
+        self._boundary = 0
+        self._answers: list[Answer] = []
+        if saved is None:
+            self._strategy.begin(self._context)
+            self._begin_step()
+        else:
+            self._take_up(*saved)
+
+    # --- reading
+
+    @property
+    def question(self) -> Question | None:
+        """The pair to be answered; None where nothing is left to ask."""
+        return self._question
+
+    @property
+    def labels(self) -> IntArray:
+        """Cluster id of every sample, int32 (N,), a read-only view of the live array."""
+        return self._context.partition.labels
+
+    @property
+    def partition(self) -> Partition:
+        """The partition, for reading."""
+        return self._context.partition
+
+    @property
+    def store(self) -> ConstraintStore:
+        """The constraint store, for reading."""
+        return self._context.store
+
+    def representatives(self, cluster: int, exclude: Collection[int], count: int) -> list[int]:
+        """Members of a cluster that show best what it holds: confirmed ones first, then by centrality.
+
+        Parameters
+        ----------
+        cluster : int
+        exclude : collection of int
+            Samples that are shown already.
+        count : int
+            How many at most.
+        """
+        members = self.partition.members(cluster)
+        if len(members) > _STRIP_POOL:  # a fixed, even choice keeps this O(1) for clusters of any size
+            members = members[np.linspace(0, len(members) - 1, _STRIP_POOL).astype(np.int64)]
+        if not len(members):
+            return []
+        support = self._context.pair_probabilities(members, members).sum(axis=1)
+        confirmed = np.array([self.store.is_confirmed(int(i)) for i in members])
+        order = np.lexsort((members, -support.round(4), ~confirmed))
+        chosen = [int(i) for i in members[order] if int(i) not in exclude]
+        return chosen[:count]
+
+    # --- answering
+
+    def record(self, answer: Answer) -> None:
+        """Take the answer to the current question and run to the next.
+
+        Raises
+        ------
+        ValueError
+            There is no question.
+        """
+        if self._question is None:
+            raise ValueError("there is no question to answer")
+        self._take(self._question.left, self._question.right, answer)
+        self._answers.append(answer)
+        self._resume(answer)
+
+    def impose(self, left: int, right: int, answer: Answer) -> None:
+        """Take a constraint that was not asked now, and make the partition agree with it.
+
+        The step in progress is left where it is; a new one starts from the result.
+
+        Raises
+        ------
+        ContradictionError
+            Earlier answers imply the opposite; nothing was changed.
+        """
+        context = self._context
+        self._take(left, right, answer)
+        a, b = context.partition.cluster_of(left), context.partition.cluster_of(right)
+        if answer is Answer.SAME and a != b:
+            context.merge(a, b, (left, right))
+        elif answer is Answer.DIFFERENT and a == b:
+            self._cut(a, left, right)
+        self._begin_step()
+
+    def mark(self) -> Mark:
+        """The present place, to be taken before an answer."""
+        return Mark(self._boundary, tuple(self._answers))
+
+    def restore(self, mark: Mark) -> None:
+        """Come back to a mark: the complete state, and the very question."""
+        self._context.log.rewind(mark.boundary)
+        self._begin_step()
+        for answer in mark.answers:
+            self.record(answer)
+
+    def look_ahead(self) -> list[Question]:
+        """The questions that would follow *same* and *different* (at most two); the state is left as it was."""
+        found: list[Question] = []
+        if self._question is None:
+            return found
+        mark = self.mark()
+        for answer in (Answer.SAME, Answer.DIFFERENT):
+            self.record(answer)
+            if self._question is not None and self._question not in found:
+                found.append(self._question)
+            self.restore(mark)
+        return found
+
+    # --- the whole state
+
+    def digest(self) -> str:
+        """SHA-256 of the complete state, hexadecimal; equal for equal states."""
+        arrays, meta = self.dump()
+        total = hashlib.sha256(json.dumps(meta, sort_keys=True).encode())
+        for name in sorted(arrays):
+            total.update(
+                name.encode() + str(arrays[name].dtype).encode() + np.ascontiguousarray(arrays[name]).tobytes()
+            )
+        return total.hexdigest()
+
+    def dump(self) -> tuple[dict[str, npt.NDArray[Any]], dict[str, Any]]:
+        """The complete state as arrays and JSON-able values; inverse of `load`.
+
+        The state is taken at the boundary of the current step, together with the answers given within it.
+        """
+        mark = self.mark()
+        question = self._question
+        context = self._context
+        context.log.rewind(mark.boundary)
+        codes = {Answer.SAME: 1, Answer.DIFFERENT: 0}
+        constraints = [(left, right, codes[answer]) for left, right, answer in context.store.constraints()]
+        arrays: dict[str, npt.NDArray[Any]] = {
+            "labels": context.partition.labels.copy(),
+            "constraints": np.array(constraints, np.int32).reshape(-1, 3),
+            "skipped": np.array(list(context.store.skipped()), np.int32).reshape(-1, 2),
+            "leaders": _pairs(context.leaders.sorted_items()),
+        }
+        for name, table in context.tables.items():
+            if len(table):
+                arrays[f"table.{name}"] = _pairs(table.sorted_items())
+        plain: dict[str, Any] = {}
+        for name, value in context.values.sorted_items():
+            if isinstance(value, np.ndarray):
+                arrays[f"value.{name}"] = value
+            else:
+                plain[name] = value
+        meta = {
+            "next_id": context.partition.next_id,
+            "values": plain,
+            "answers": [str(answer) for answer in mark.answers],
+            "question": None if question is None else [question.left, question.right, str(question.reason)],
+        }
+        self._begin_step()
+        for answer in mark.answers:
+            self.record(answer)
+        return arrays, meta
+
+    @classmethod
+    def load(
+        cls,
+        initial: InitialState,
+        views: Sequence[npt.NDArray[Any]],
+        options: StrategyOptions,
+        arrays: Mapping[str, npt.NDArray[Any]],
+        meta: Mapping[str, Any],
+    ) -> Self:
+        """An engine in the state that `dump` gave. Marks taken before are not valid in it."""
+        return cls(initial, views, options, (arrays, meta))
+
+    # --- inner workings
+
+    def _take_up(self, arrays: Mapping[str, npt.NDArray[Any]], meta: Mapping[str, Any]) -> None:
+        context = self._context
+        for left, right, code in arrays["constraints"].tolist():
+            context.store.add(left, right, Answer.SAME if code else Answer.DIFFERENT)
+        for left, right in arrays["skipped"].tolist():
+            context.store.skip(left, right)
+        for key, value in arrays["leaders"].tolist():
+            context.leaders[key] = value
+        for name, array in arrays.items():
+            kind, _, rest = name.partition(".")
+            if kind == "table":
+                for key, value in array.tolist():
+                    context.table(rest)[key] = value
+            elif kind == "value":
+                context.values[rest] = array
+        for name, value in meta["values"].items():
+            context.values[name] = value
+        self._begin_step()
+        for text in meta["answers"]:
+            self.record(Answer(text))
+
+    def _take(self, left: int, right: int, answer: Answer) -> None:
+        if answer is Answer.SKIP:
+            self._context.store.skip(left, right)
+        else:
+            self._context.store.add(left, right, answer)
+
+    def _begin_step(self) -> None:
+        self._boundary = self._context.log.mark()
+        self._answers.clear()
+        self._step = None
+        self._resume(None)
+
+    def _resume(self, answer: Answer | None) -> None:
+        """Run the current step, and steps after it, until one asks or none is left."""
+        while True:
+            if self._step is None:
+                self._boundary = self._context.log.mark()
+                self._answers.clear()
+                self._step = self._strategy.next_step(self._context)
+                answer = None
+                if self._step is None:
+                    self._question = None
+                    return
+            try:
+                self._question = next(self._step) if answer is None else self._step.send(answer)
+            except StopIteration:
+                self._step = None
+            else:
+                return
+
+    def _cut(self, cluster: int, left: int, right: int) -> None:
+        """Divide a cluster between two samples that differ; each must-link component goes whole, to the nearer one."""
+        context = self._context
+        members = context.partition.members(cluster)
+        seeds = np.array((left, right), np.int32)
+        nearer = context.pair_probabilities(members, seeds)
+        side = nearer[:, 1] > nearer[:, 0]
+        for place, i in enumerate(members.tolist()):
+            if context.store.relation(i, left) is Answer.SAME:
+                side[place] = False
+            elif context.store.relation(i, right) is Answer.SAME:
+                side[place] = True
+            elif context.store.is_touched(i):
+                first = int(np.searchsorted(members, context.store.component(i)[0]))
+                side[place] = side[first]
+        context.split(cluster, (members[~side], members[side]))
+
+
+def _pairs(items: Any) -> npt.NDArray[np.int64]:
+    return np.array(list(items), np.int64).reshape(-1, 2)

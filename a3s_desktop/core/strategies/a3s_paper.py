@@ -1,0 +1,235 @@
+"""A3S as published: adaptive aggregation and splitting (Algorithms 1-3), for comparison and for the paper's figures.
+
+Differences from the paper's text follow the authors' published behaviour: the list of candidate pairs is made once in
+an iteration, and the aggregation probability is a mean by default. What the paper leaves open is decided here:
+
+- pairs of clusters whose relation is known already do not use up places in an iteration's list;
+- a split asks each member against its most probable subcluster only (`COMPARISONS`);
+- the outlier stage goes in rounds: the best home of every outlier first, in order of expected gain, then the next;
+- an outlier is asked only against clusters that its neighbours belong to; a *skip* never moves samples.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Generator
+
+import numpy as np
+
+from a3s_desktop.core.aggregation import cluster_pairs, merge_entropy
+from a3s_desktop.core.context import Context, Step
+from a3s_desktop.core.types import Answer, IntArray, Question, Reason
+
+PURITY_RANK = 0.7
+"""Rank by distance from the centre of the member that is tested: the sphere that holds 70 % of them (Eq. 6)."""
+
+LARGEST_DENSITY_SAMPLE = 400
+"""Clusters above this size have their density measured on so many members, spread evenly: bounded work per test."""
+
+COMPARISONS = 1
+"""Subclusters that a member is asked against in a split. A cluster of 42 images of 29 identities costs about 500
+answers when each member is asked against all, before anything is merged; the paper's own curves do not pay that."""
+
+_AGGREGATE, _OUTLIERS, _DONE = 0, 1, 2
+
+
+class A3SPaper:
+    """The published strategy.
+
+    State in the context: values ``phase``, ``iteration``, ``at`` (position in the list), ``list`` (int64 (m, 2):
+    leaders of the pairs of clusters in turn; an outlier comes first), ``tau``; table ``pure`` (cluster id ->
+    1 where the purity test was passed or bought).
+    """
+
+    def begin(self, context: Context) -> None:
+        """Start with the first iteration's list."""
+        context.values["iteration"] = 0
+        self._start_iteration(context)
+
+    def next_step(self, context: Context) -> Step | None:
+        """One pair of clusters, one outlier, or the change to the next list."""
+        phase, at = context.values["phase"], context.values["at"]
+        if phase == _DONE:
+            return None
+        if at >= len(context.values["list"]):
+            return self._next_list(context)
+        first, second = (int(i) for i in context.values["list"][at])
+        act = self._aggregate if phase == _AGGREGATE else self._place
+        return act(context, first, second)
+
+    # --- lists
+
+    def _start_iteration(self, context: Context) -> None:
+        """Candidate pairs of an iteration: of all pairs the k most probable, in order of expected NMI gain."""
+        pairs = cluster_pairs(context.graph, context.partition.labels, context.options.aggregation)
+        sizes = np.bincount(context.partition.labels)
+        open_pairs = [
+            (k, context.leader(a), context.leader(b))
+            for k, a, b in zip(range(len(pairs.first)), pairs.first.tolist(), pairs.second.tolist(), strict=True)
+            if sizes[a] > 1 and sizes[b] > 1
+        ]
+        open_pairs = [row for row in open_pairs if context.store.relation(row[1], row[2]) is None]
+        open_pairs.sort(key=lambda row: -round(float(pairs.probability[row[0]]), 9))
+        open_pairs = open_pairs[: context.partition.n_clusters]
+        open_pairs.sort(key=lambda row: -round(float(pairs.gain[row[0]]), 12))
+        context.values["tau"] = self._mean_density(context) + context.options.tau_offset
+        self._set_list(context, _AGGREGATE, [row[1:] for row in open_pairs])
+
+    def _start_outlier_round(self, context: Context) -> None:
+        """The most probable open home of every outlier, in order of expected NMI gain."""
+        labels = context.partition.labels
+        sizes = np.bincount(labels)
+        rows: list[tuple[float, int, int]] = []
+        for cluster in np.unique(labels[sizes[labels] <= 2]).tolist():
+            home = self._most_probable_home(context, cluster)
+            if home is not None:
+                other, chance = home
+                gain = chance * float(merge_entropy(sizes[cluster], sizes[other], len(labels)))
+                rows.append((-round(gain, 12), context.leader(cluster), context.leader(other)))
+        rows.sort()
+        self._set_list(context, _OUTLIERS if rows else _DONE, [row[1:] for row in rows])
+
+    def _next_list(self, context: Context) -> Step:
+        yield from ()  # a step is a generator, also where it asks nothing
+        if context.values["phase"] == _AGGREGATE:
+            context.values["iteration"] = context.values["iteration"] + 1
+        if context.values["iteration"] < context.options.iterations:
+            self._start_iteration(context)
+        else:
+            self._start_outlier_round(context)
+        return None
+
+    def _set_list(self, context: Context, phase: int, rows: list[tuple[int, int]]) -> None:
+        context.values["phase"] = phase
+        context.values["list"] = np.array(rows, np.int64).reshape(-1, 2)
+        context.values["at"] = 0
+
+    # --- aggregation and splitting
+
+    def _aggregate(self, context: Context, first: int, second: int) -> Step:
+        """Algorithm 1 for one pair: test the purity of both clusters, then ask whether they are one class."""
+        cluster_of = context.partition.cluster_of
+        if cluster_of(first) != cluster_of(second):
+            for sample in (first, second):
+                yield from self._ensure_pure(context, cluster_of(sample))
+        a, b = cluster_of(first), cluster_of(second)
+        if a != b:
+            left, right = context.leader(a), context.leader(b)
+            answer = yield from context.ask(left, right, Reason.MERGE)
+            if answer is Answer.SAME:
+                context.merge(a, b, (left, right))
+        context.values["at"] = context.values["at"] + 1
+        return None
+
+    def _ensure_pure(self, context: Context, cluster: int) -> Step:
+        """Purity test (Eq. 5-6): by density first; where that fails the annotator decides, and *different* splits."""
+        members = context.partition.members(cluster)
+        pure = context.table("pure")
+        if not context.options.purity_test or len(members) < 3 or cluster in pure:
+            return None
+        if self._density(context, members) <= context.values["tau"]:
+            ordered = context.from_centre(members)
+            tested = int(ordered[min(int(np.ceil(PURITY_RANK * len(ordered))), len(ordered) - 1)])
+            answer = yield from context.ask(int(ordered[0]), tested, Reason.PURITY)
+            if answer is Answer.SKIP:
+                return None
+            if answer is Answer.DIFFERENT:
+                yield from self._partition(context, ordered, tested)
+                return None
+        pure[cluster] = 1
+        return None
+
+    def _partition(self, context: Context, ordered: IntArray, tested: int) -> Step:
+        """Algorithm 2, subcluster partition: each member, from the centre outwards, joins its subcluster or opens one.
+
+        It is asked against the representative of the subcluster that is most probable for it (`COMPARISONS`); what
+        is left apart wrongly is found by the aggregation and the outlier stage, at a better price. Every answer is
+        carried out at once, so that the partition agrees with all answers whenever a question is open.
+        """
+        cluster_of, pure = context.partition.cluster_of, context.table("pure")
+        p = context.pair_probabilities(ordered, ordered)
+        at_tested = int(np.flatnonzero(ordered == tested)[0])
+        centre = int(ordered[0])
+        parts: list[list[int]] = [[0], [at_tested]]  # positions in `ordered`; the first of each represents it
+        context.isolate(tested)
+        for at, sample in enumerate(ordered.tolist()):
+            if at in (0, at_tested):
+                continue
+            if cluster_of(sample) != cluster_of(centre):  # it left together with a must-linked member
+                homes = [cluster_of(int(ordered[part[0]])) for part in parts]
+                parts[homes.index(cluster_of(sample))].append(at)
+                continue
+            nearest = sorted(range(len(parts)), key=lambda k: (-round(float(p[at, parts[k]].max()), 6), k))
+            home = yield from self._find_home(context, sample, [int(ordered[parts[k][0]]) for k in nearest])
+            if home is None:
+                parts.append([at])
+                context.isolate(sample)
+            else:
+                parts[nearest[home]].append(at)
+                context.join(sample, int(ordered[parts[nearest[home]][0]]))
+        for part in parts:
+            pure[cluster_of(int(ordered[part[0]]))] = 1
+            context.leaders[cluster_of(int(ordered[part[0]]))] = int(ordered[part[0]])
+        return None
+
+    def _find_home(
+        self, context: Context, sample: int, representatives: list[int]
+    ) -> Generator[Question, Answer, int | None]:
+        """Position of the representative that a sample is *same* with, of a list by falling probability, or None."""
+        relations = [context.store.relation(sample, representative) for representative in representatives]
+        if Answer.SAME in relations:
+            return relations.index(Answer.SAME)
+        left = COMPARISONS
+        for k, representative in enumerate(representatives):
+            if left == 0 or relations[k] is not None:
+                continue
+            answer = yield from context.ask(representative, sample, Reason.SPLIT)
+            if answer is Answer.SAME:
+                return k
+            left -= answer is Answer.DIFFERENT
+        return None
+
+    # --- outliers
+
+    def _place(self, context: Context, outlier: int, home: int) -> Step:
+        """Ask an outlier against the leader of one neighbouring cluster."""
+        a, b = context.partition.cluster_of(outlier), context.partition.cluster_of(home)
+        if a != b:
+            left, right = context.leader(b), context.leader(a)
+            answer = yield from context.ask(left, right, Reason.OUTLIER)
+            if answer is Answer.SAME:
+                context.merge(a, b, (left, right))
+        context.values["at"] = context.values["at"] + 1
+        return None
+
+    def _most_probable_home(self, context: Context, cluster: int) -> tuple[int, float] | None:
+        """The neighbouring cluster that an outlier most probably belongs to, of those not known to differ, and P."""
+        labels, leader = context.partition.labels, context.leader(cluster)
+        best: dict[int, float] = {}
+        for i in context.partition.members(cluster):
+            columns, logodds = context.graph.row(int(i))
+            for other, value in zip(labels[columns].tolist(), logodds.tolist(), strict=True):
+                best[other] = max(value, best.get(other, value))
+        best.pop(cluster, None)
+        for other in sorted(best, key=lambda other: (-best[other], other)):
+            home = context.leader(other)
+            if context.store.relation(leader, home) is None and not context.store.is_skipped(leader, home):
+                return other, 1.0 / (1.0 + float(np.exp(-best[other])))
+        return None
+
+    # --- density
+
+    def _density(self, context: Context, members: IntArray) -> float:
+        """Mean probability between each member and the members less probable to it than its median member (Eq. 5)."""
+        if len(members) > LARGEST_DENSITY_SAMPLE:
+            members = members[np.linspace(0, len(members) - 1, LARGEST_DENSITY_SAMPLE).astype(np.int64)]
+        n = len(members)
+        if n < 2:
+            return 1.0
+        p = -np.sort(-context.pair_probabilities(members, members), axis=1)[:, 1:]  # each row without itself
+        return round(float(p[:, (n - 1) // 2 :].mean()), 9)
+
+    def _mean_density(self, context: Context) -> float:
+        labels = context.partition.labels
+        clusters = np.flatnonzero(np.bincount(labels) >= 2)
+        values = [self._density(context, context.partition.members(int(c))) for c in clusters]
+        return float(np.mean(values)) if values else 0.0
