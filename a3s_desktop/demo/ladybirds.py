@@ -29,9 +29,12 @@ Array = npt.NDArray[np.float32]
 # The stand-in for an embedding model. Fixed: the same animals give the same features in every project.
 DIMENSIONS = 128
 _MODEL_SEED = 20240721
-NOISE = 0.5  # of a typical photograph, relative to the spread between individuals
-NOISE_SPREAD = 0.35  # some photographs are much worse than others (sigma of a log-normal)
-NUISANCE = 0.8  # what the model takes from pose and light, relative to the spread between individuals
+SEED = 7  # of the demo that ships
+# Set so that the demo is a fair task. Means over seeds 0-9 with 24 individuals x 10 photographs: ARI .65 after stage
+# one, .81 of K-means that is told the true number, .98 after 150 answers of `a3s-paper`.
+NOISE = 0.75  # of a typical photograph, relative to the spread between individuals
+NOISE_SPREAD = 0.30  # some photographs are much worse than others (sigma of a log-normal)
+NUISANCE = 0.60  # what the model takes from pose and light, relative to the spread between individuals
 
 
 def embed(rng: np.random.Generator, patterns: Array, poses: list[Pose]) -> Array:
@@ -100,7 +103,7 @@ def write_demo(
     individuals_count: int = 24,
     photos: int = 10,
     size: tuple[int, int] = (480, 360),
-    seed: int = 0,
+    seed: int = SEED,
     task: Task | None = None,
 ) -> DemoData:
     """Write a folder of ladybird photographs with features, labels and order.
