@@ -79,7 +79,7 @@ ACTIONS: tuple[ActionSpec, ...] = (
     ActionSpec("view.link", "Link zoom", ("L",), Scope.PAIR, "link",
                "Zoom and move both images together.", checkable=True, legend="link zoom"),
     ActionSpec("view.legend", "Show keys", ("?",), Scope.PAIR, "keyboard",
-               "Show or hide the list of keys.", positions=False, checkable=True, legend="hide keys"),
+               "Show or hide the list of keys.", positions=False, checkable=True, legend="hide"),
     # panels and pages
     ActionSpec("panel.map", "Map", ("Ctrl+M",), Scope.WINDOW, "map", "Show or hide the map.", checkable=True),
     ActionSpec("panel.history", "History", ("Ctrl+H",), Scope.WINDOW, "history",

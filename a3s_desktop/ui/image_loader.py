@@ -1,4 +1,8 @@
-"""Decoded images on demand: two decoding threads, the most urgent first, and a cache bounded in bytes."""
+"""Decoded images on demand: a few decoding threads, the most urgent first, and a cache bounded in bytes.
+
+Besides the ordinary threads there is an express one that takes only the images of the pair on screen: a decode cannot
+be interrupted, and thumbnails that have just begun must not hold up what the person waits for.
+"""
 
 from __future__ import annotations
 
@@ -51,6 +55,7 @@ class ImageLoader(QObject):
     max_bytes : int
         Bound of the decoded images kept.
     threads : int
+        Ordinary decoding threads.
 
     Signals
     -------
@@ -72,13 +77,16 @@ class ImageLoader(QObject):
         self._sizes: dict[str, set[str]] = {}  # path -> keys in the cache
         self._failures: OrderedDict[str, str] = OrderedDict()
         self._jobs: dict[str, _Job] = {}  # waiting or being decoded
-        self._heap: list[tuple[int, int, _Job]] = []
+        self._heap: list[tuple[int, int, _Job]] = []  # every waiting job
+        self._urgent: list[tuple[int, int, _Job]] = []  # those of the pair on screen, once more
         self._order = itertools.count()
         self._wake = threading.Condition()
         self._closed = False
         self._arrived.connect(self._deliver, Qt.ConnectionType.QueuedConnection)
+        heaps = [self._heap] * threads + [self._urgent]
         self._threads = [
-            threading.Thread(target=self._work, name=f"a3s-decode-{i}", daemon=True) for i in range(threads)
+            threading.Thread(target=self._work, args=(heap,), name=f"a3s-decode-{i}", daemon=True)
+            for i, heap in enumerate(heaps)
         ]
         for thread in self._threads:
             thread.start()
@@ -137,8 +145,11 @@ class ImageLoader(QObject):
             job.groups.add(group)
             if not job.taken and (priority > job.priority or job.priority == 0):
                 job.priority = priority
-                heapq.heappush(self._heap, (-priority, next(self._order), job))
-                self._wake.notify()
+                entry = (-priority, next(self._order), job)
+                heapq.heappush(self._heap, entry)
+                if priority >= NOW:
+                    heapq.heappush(self._urgent, entry)
+                self._wake.notify_all()
         return key
 
     def prefetch(self, paths: Iterable[Path], box: QSize, group: str = "prefetch") -> None:
@@ -164,6 +175,7 @@ class ImageLoader(QObject):
         with self._wake:
             self._jobs = {key: job for key, job in self._jobs.items() if job.taken}
             self._heap.clear()
+            self._urgent.clear()
         self._cache.clear()
         self._sizes.clear()
         self._failures.clear()
@@ -185,6 +197,7 @@ class ImageLoader(QObject):
             self._closed = True
             self._jobs.clear()
             self._heap.clear()
+            self._urgent.clear()
             self._wake.notify_all()
         for thread in self._threads:
             thread.join()
@@ -197,14 +210,14 @@ class ImageLoader(QObject):
                 return image
         return None
 
-    def _work(self) -> None:
+    def _work(self, heap: list[tuple[int, int, _Job]]) -> None:
         while True:
             with self._wake:
-                while not self._heap and not self._closed:
+                while not heap and not self._closed:
                     self._wake.wait()
                 if self._closed:
                     return
-                _, _, job = heapq.heappop(self._heap)
+                _, _, job = heapq.heappop(heap)
                 if job.taken or not job.groups:
                     continue  # raised in priority and done already, or cancelled
                 job.taken = True

@@ -64,6 +64,7 @@ class ImagePane(QWidget):
         self._image: QImage | None = None
         self._pixmap: QPixmap | None = None
         self._source = QSize()
+        self._preview = False  # a smaller version is stretched until the right one comes; it does not count as seen
         self._waited = False
         self._wanted_key = ""
         self._box = QSize()
@@ -97,7 +98,7 @@ class ImagePane(QWidget):
         reason : str
             A problem of this file that is known already; shown without reading it.
         """
-        same = path == self._path and self._pixmap is not None
+        same = path == self._path and self._pixmap is not None and not self._preview
         self._number, self._reported = number, -1
         self._caption = caption
         self._badge = ""
@@ -109,7 +110,7 @@ class ImagePane(QWidget):
             self._path = path
             self._image = self._pixmap = None
             self._source = QSize()
-            self._waited = False
+            self._preview = self._waited = False
             self._reason = reason
             if path is not None and not reason:
                 self._ask(self.fit_box(), first=True)
@@ -144,8 +145,8 @@ class ImagePane(QWidget):
 
     @property
     def has_image(self) -> bool:
-        """Whether an image is there (not only asked for)."""
-        return self._pixmap is not None
+        """Whether the image is there, sharp enough to be judged (not only asked for)."""
+        return self._pixmap is not None and not self._preview
 
     def frame(self) -> Frame | None:
         """Sizes for computing views; None while there is no image."""
@@ -180,6 +181,9 @@ class ImagePane(QWidget):
             self._refuse(reason)
             return
         if first:
+            smaller = self._loader.best(path)
+            if smaller is not None:
+                self._take(smaller, preview=True)
             self._wait.start()
         self._loader.request(path, box, NOW, self._group)
 
@@ -217,11 +221,14 @@ class ImagePane(QWidget):
 
     @Slot(str, str)
     def _on_failed(self, key: str, reason: str) -> None:
-        if key == self._wanted_key and self._pixmap is None:
+        if key == self._wanted_key and (self._pixmap is None or self._preview):
+            self._image = self._pixmap = None
+            self._preview = False
             self._refuse(reason)
 
-    def _take(self, image: QImage) -> None:
+    def _take(self, image: QImage, *, preview: bool = False) -> None:
         self._wait.stop()
+        self._preview = preview
         self._image = image
         self._pixmap = QPixmap.fromImage(image)
         self._source = source_size(image)
@@ -247,7 +254,7 @@ class ImagePane(QWidget):
         painter = QPainter(self)
         self.draw(painter, event.rect())
         painter.end()
-        ready = self._path is None or self._pixmap is not None or bool(self._reason)
+        ready = self._path is None or self.has_image or bool(self._reason)
         if ready and self._reported != self._number:
             self._reported = self._number
             self.painted.emit(self._number)

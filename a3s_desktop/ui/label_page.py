@@ -154,7 +154,7 @@ class LabelPage(QWidget):
         foot.setProperty("role", "foot")
         action = self._shortcuts.action
         self._buttons = {
-            name: AnswerButton(action(name), kind, "")
+            name: AnswerButton(action(name), kind)
             for name, kind in (("answer.same", "same"), ("answer.skip", "plain"), ("answer.different", "different"))
         }
         self._last_icon = QLabel()
@@ -205,8 +205,6 @@ class LabelPage(QWidget):
         action("answer.same").triggered.connect(self._say_same)
         action("answer.different").triggered.connect(self._say_different)
         action("answer.skip").triggered.connect(self._say_skip)
-        action("edit.undo").triggered.connect(bridge.undo)
-        action("edit.redo").triggered.connect(bridge.redo)
         action("view.fit").triggered.connect(self._panes.reset)
         action("view.actual").triggered.connect(self._on_actual)
         action("view.zoom_in").triggered.connect(self._on_zoom_in)
@@ -291,15 +289,13 @@ class LabelPage(QWidget):
         self._panes.forget_painted()
         self._panes.reset()
         left, right = self._area.columns
-        one = question.left_cluster == question.right_cluster
         for column, item, cluster, size, strip in (
             (left, question.left, question.left_cluster, question.left_size, question.left_strip),
             (right, question.right, question.right_cluster, question.right_size, question.right_strip),
         ):
             column.title.set_cluster(cluster, size)
             column.pane.set_image(items.file(item), items.name(item), question.id, items.problems.get(item, ""))
-            nobody = "No other images in this cluster." if size == 1 or not one else "Its others are on the other side."
-            column.strip.set_members(_members(items, strip), nobody)
+            column.strip.set_members(_members(items, strip), "No other images." if size > 1 else "")
 
     def _show_finished(self, state: SessionState) -> None:
         self._question = None
@@ -335,17 +331,10 @@ class LabelPage(QWidget):
         self._update_actions()
 
     def _update_actions(self) -> None:
-        bridge, state = self._bridge, self._bridge.state
-        ready = self._settled and self._question is not None and bridge.can_answer
+        ready = self._settled and self._question is not None and self._bridge.can_answer
         action = self._shortcuts.action
         for name in _ANSWERS:
             action(name).setEnabled(ready)
-        idle = state is not None and not state.read_only and bridge.phase in ("asking", "finished")
-        undo, redo = action("edit.undo"), action("edit.redo")
-        undo.setEnabled(idle and state is not None and state.can_undo)
-        redo.setEnabled(idle and state is not None and state.can_redo)
-        undo.setText(f"Undo {state.undo_text}".rstrip() if state is not None else "Undo")
-        redo.setText(f"Redo {state.redo_text}".rstrip() if state is not None else "Redo")
         for spec in ACTIONS:
             if spec.id.startswith("view.") and spec.id != "view.legend":
                 action(spec.id).setEnabled(self._question is not None)
@@ -421,8 +410,14 @@ class LabelPage(QWidget):
         for name, button in self._buttons.items():
             shown = keys(name)
             button.set_key(shown[0] if shown else "")
-        entries = [(keys(spec.id)[:2], spec.legend) for spec in ACTIONS if spec.legend and keys(spec.id)]
-        self._legend.set_entries([*entries, (("Wheel",), "zoom"), (("Drag",), "move")])
+        zoom = (*keys("view.zoom_in")[:1], *keys("view.zoom_out")[:1], "Wheel")
+        entries = []
+        for spec in ACTIONS:
+            if spec.id == "view.zoom_in":
+                entries.append((zoom, "zoom"))
+            elif spec.legend and spec.id != "view.zoom_out" and keys(spec.id):
+                entries.append((keys(spec.id)[: 1 if spec.id.startswith("view.") else 2], spec.legend))
+        self._legend.set_entries(entries)
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
         """Esc ends a comparison; keys of disabled answers end here instead of reaching something else."""

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from PySide6.QtCore import QEvent, QRect, QRectF, QSize, Qt, Signal
+from PySide6.QtCore import QEvent, QObject, QRect, QRectF, QSize, Qt, QTimer, Signal, Slot
 from PySide6.QtGui import QAction, QColor, QFontMetrics, QMouseEvent, QPainter, QPaintEvent, QPen
 from PySide6.QtWidgets import (
+    QAbstractButton,
     QFrame,
     QHBoxLayout,
     QLabel,
@@ -31,7 +32,7 @@ from a3s_desktop.ui.theme import (
     tokens,
 )
 
-
+_GREY_MS = 250
 _BANNER_ICONS = {"banner": "info", "banner-warning": "lock", "banner-danger": "warning"}
 
 
@@ -104,25 +105,55 @@ class Counters(QWidget):
         return self._values[name].text()
 
 
+class _Lag(QObject):
+    """Lets a button follow its action, but grey only after a moment.
+
+    Between an answer and the next pair the answers are off for some hundredths of a second; buttons that blinked at
+    every answer would be tiring. Clicking meanwhile does nothing, since the action itself is off at once.
+    """
+
+    def __init__(self, action: QAction, button: QAbstractButton) -> None:
+        super().__init__(button)
+        self._action, self._button = action, button
+        self._timer = QTimer(self, singleShot=True, interval=_GREY_MS)
+        self._timer.timeout.connect(self._grey)
+        button.clicked.connect(action.trigger)
+        action.enabledChanged.connect(self._follow)
+        button.setEnabled(action.isEnabled())
+
+    @Slot(bool)
+    def _follow(self, enabled: bool) -> None:
+        if enabled:
+            self._timer.stop()
+            self._button.setEnabled(True)
+        else:
+            self._timer.start()
+
+    @Slot()
+    def _grey(self) -> None:
+        self._button.setEnabled(self._action.isEnabled())
+
+
 class AnswerButton(QPushButton):
     """Shows an answer with its key. Takes no focus, so Space can never press it; a double click counts once."""
 
-    def __init__(self, action: QAction, kind: str, key: str, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self, action: QAction, kind: str, key: str = "", parent: QWidget | None = None) -> None:
+        super().__init__(action.text(), parent)
         self._action = action
         self._key = key
         self.setProperty("kind", kind)
         self.setFocusPolicy(Qt.FocusPolicy.NoFocus)
         self.setSizePolicy(QSizePolicy.Policy.Fixed, QSizePolicy.Policy.Fixed)
         self.setIconSize(QSize(ICON, ICON))
-        self.clicked.connect(action.trigger)
-        action.changed.connect(self._follow)
-        self._follow()
+        self._lag = _Lag(action, self)
+        self.set_key(key)
+        self.recolour()
 
     def set_key(self, key: str) -> None:
         """The key shown on the button."""
         self._key = key
-        self._follow()
+        self.setStyleSheet(f"padding-right: {self._cap_width() + 18}px; text-align: left;")
+        self.setToolTip(self._action.toolTip())
         self.updateGeometry()
 
     def recolour(self) -> None:
@@ -170,25 +201,30 @@ class AnswerButton(QPushButton):
     def _cap_width(self) -> int:
         return max(22, QFontMetrics(scaled_font("small", bold=True)).horizontalAdvance(self._key) + 12)
 
-    def _follow(self) -> None:
-        self.setText(f"{self._action.text()}")
-        self.setStyleSheet(f"padding-right: {self._cap_width() + 18}px; text-align: left;")
-        self.setToolTip(self._action.toolTip())
-        self.setEnabled(self._action.isEnabled())
-        self.recolour()
-
 
 class ToolIcon(QToolButton):
     """A small icon button for an action; takes no focus."""
 
     def __init__(self, action: QAction, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self.setDefaultAction(action)
+        self._action = action
         self.setProperty("kind", "icon")
         self.setFocusPolicy(Qt.FocusPolicy.NoFocus)
         self.setIconSize(QSize(ICON, ICON))
-        self.setToolButtonStyle(Qt.ToolButtonStyle.ToolButtonIconOnly)
+        self.setCheckable(action.isCheckable())
+        self.setChecked(action.isChecked())
         self.setAccessibleName(action.text())
+        action.toggled.connect(self.setChecked)
+        action.changed.connect(self._follow)
+        self._lag = _Lag(action, self)
+        self._follow()
+
+    @Slot()
+    def _follow(self) -> None:
+        """Icon and tool tip (with the keys) as the action has them now."""
+        if self.icon().cacheKey() != self._action.icon().cacheKey():
+            self.setIcon(self._action.icon())
+        self.setToolTip(self._action.toolTip())
 
 
 class Legend(QWidget):

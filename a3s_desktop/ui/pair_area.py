@@ -1,4 +1,4 @@
-"""The pair: two columns of cluster title, image and strip, in a frame that flashes in the colour of the answer."""
+"""The pair: two columns of image, cluster title and strip, in a frame that flashes in the colour of the answer."""
 
 from __future__ import annotations
 
@@ -17,7 +17,9 @@ FLASH_MS = 420
 
 
 class ClusterTitle(QWidget):
-    """A coloured dot as on the map, the cluster's number, its size."""
+    """A coloured dot as on the map, the cluster's number, its size; stands before the strip of its members."""
+
+    WIDTH = 128
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -25,23 +27,33 @@ class ClusterTitle(QWidget):
         self._dot.setFixedSize(10, 10)
         self._name = QLabel()
         self._size = QLabel()
-        self._size.setProperty("role", "muted")
+        self._size.setProperty("role", "small")
         self._cluster = -1
-        row = QHBoxLayout(self)
-        row.setContentsMargins(2, 0, 2, SPACE_1)
-        row.setSpacing(SPACE_2)
-        row.addWidget(self._dot)
-        row.addWidget(self._name)
-        row.addWidget(self._size)
-        row.addStretch(1)
-        set_role(self._name, role="heading")
+        first = QHBoxLayout()
+        first.setSpacing(SPACE_2 - 2)
+        first.addWidget(self._dot)
+        first.addWidget(self._name, 1)
+        column = QVBoxLayout(self)
+        column.setContentsMargins(2, 0, SPACE_1, 0)
+        column.setSpacing(1)
+        column.addStretch(1)
+        column.addLayout(first)
+        column.addWidget(self._size)
+        column.addStretch(1)
+        self.setFixedWidth(self.WIDTH)
+        set_role(self._name, role="strong")
 
     def set_cluster(self, cluster: int, size: int) -> None:
         """Show a cluster; one of size 1 is called a single image."""
         self._cluster = cluster
         self._name.setText(f"Cluster {cluster}" if size > 1 else "Single image")
-        self._size.setText(f"{size:,} images" if size > 1 else "not in a cluster yet")
+        self._size.setText(f"{size:,} images" if size > 1 else "no cluster yet")
         self.recolour()
+
+    @property
+    def text(self) -> str:
+        """What it says."""
+        return f"{self._name.text()}, {self._size.text()}"
 
     def recolour(self) -> None:
         """After a change of theme."""
@@ -65,15 +77,18 @@ class PairColumn(QWidget):
         self.title = ClusterTitle()
         self.pane = ImagePane(loader)
         self.pane.setObjectName(f"pane.{side}")
-        self.strip = MemberStrip(loader)
+        self.strip = MemberStrip(loader, 70)
         self.strip.setObjectName(f"strip.{side}")
         self.strip.chosen.connect(self.memberChosen)
         column = QVBoxLayout(self)
         column.setContentsMargins(0, 0, 0, 0)
         column.setSpacing(0)
-        column.addWidget(self.title)
         column.addWidget(self.pane, 1)
-        column.addWidget(self.strip)
+        foot = QHBoxLayout()
+        foot.setSpacing(0)
+        foot.addWidget(self.title)
+        foot.addWidget(self.strip, 1)
+        column.addLayout(foot)
 
 
 class PairArea(QWidget):

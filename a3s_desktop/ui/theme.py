@@ -2,7 +2,7 @@
 
 Widgets say what they are by dynamic properties, the style sheet says how that looks:
 
-* ``QLabel``: ``role`` = display | title | heading | muted | small | value | error | key
+* ``QLabel``: ``role`` = display | title | heading | strong | muted | small | value | error | key
 * ``QPushButton`` / ``QToolButton``: ``kind`` = primary | same | different | quiet | danger
 * ``QFrame``: ``role`` = card | bar | banner | banner-warning | banner-danger | chip | line
 
