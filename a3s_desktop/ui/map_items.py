@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from functools import lru_cache
 
 import numpy as np
 import numpy.typing as npt
@@ -27,13 +28,15 @@ def colour_slots(labels: npt.NDArray[np.int32]) -> npt.NDArray[np.uint8]:
     return np.where(sizes[labels] > 1, slots, SINGLE).astype(np.uint8)
 
 
-def slot_colours(theme: Tokens) -> list[QColor]:
-    """Colour of each slot; slot 0 is never drawn."""
-    grey = QColor(theme.outline)
-    return [grey, grey, *(cluster_colour(c, theme) for c in range(len(cluster_colours(theme))))]
+@lru_cache(maxsize=8)
+def slot_colours(theme: Tokens) -> tuple[str, ...]:
+    """Colour of each slot as ``#rrggbb``; slot 0 is never drawn."""
+    clusters = (cluster_colour(c, theme).name() for c in range(len(cluster_colours(theme))))
+    return theme.outline, theme.outline, *clusters
 
 
-def _table(colours: list[QColor], opacity: float) -> list[int]:
+@lru_cache(maxsize=32)
+def _table(colours: tuple[str, ...], opacity: float) -> list[int]:
     table = [0] * 256
     for level in range(LEVELS):
         for slot, colour in enumerate(colours):
@@ -154,7 +157,7 @@ class PointLayer(_Item):
         self._base = self._raster(projection, ratio, places, self._slots[places], radius, 1.0, colours, opacity)
         self._halo, self._top = _Picture(), _Picture()
         if some:
-            ink = [QColor(theme.text)] * 2
+            ink = (theme.text, theme.text)
             ones = np.ones(len(self._raised), np.uint8)
             larger = max(radius * 1.2, 2.0 * ratio)
             soft = 3.0 * ratio
@@ -171,7 +174,7 @@ class PointLayer(_Item):
         slots: npt.NDArray[np.uint8],
         radius: float,
         softness: float,
-        colours: list[QColor],
+        colours: tuple[str, ...],
         opacity: float,
     ) -> _Picture:
         """An image just as large as the discs need."""
