@@ -293,7 +293,10 @@ def ensure_environment(command: str) -> None:
     if not venv_works():
         create_venv()
         stamp = {}
-    say("Installing the locked packages into .venv (about 200 MB to download, once; a few minutes) ...")
+    if stamp:
+        say("Bringing .venv up to date ...")
+    else:
+        say("Installing the locked packages into .venv (about 200 MB to download, once; a few minutes) ...")
     locks = []
     for name in LOCKS[command]:
         locks += ["-r", os.path.join(REQUIREMENTS, name)]
