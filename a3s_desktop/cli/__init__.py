@@ -48,7 +48,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         complain(str(error))
     except BrokenPipeError:
         # Whoever read the output has seen enough; nothing may be written to it at exit either.
-        sys.stdout = None  # type: ignore[assignment]
+        sys.stdout = None
     except MemoryError:
         complain("There is not enough memory for this data.")
     except OSError as error:

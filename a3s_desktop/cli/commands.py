@@ -197,7 +197,9 @@ def strategy_options(arguments: argparse.Namespace) -> StrategyOptions:
     """Options of stage two from the command line."""
     clusters = getattr(arguments, "clusters", None)
     if clusters is not None and arguments.strategy not in NEED_CLUSTERS:
-        complain(f"Note: the strategy {arguments.strategy!r} finds the number of clusters by itself; --clusters is unused.")
+        complain(
+            f"Note: the strategy {arguments.strategy!r} finds the number of clusters by itself; --clusters is unused."
+        )
         clusters = None
     return StrategyOptions(
         strategy=arguments.strategy,

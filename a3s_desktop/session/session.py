@@ -116,9 +116,7 @@ class Session:
             if limit is not None and len(entries) >= limit:
                 break
             entry = node.entry
-            entries.append(
-                HistoryEntry(node.count, entry.left, entry.right, entry.answer, entry.reason, entry.when)
-            )
+            entries.append(HistoryEntry(node.count, entry.left, entry.right, entry.answer, entry.reason, entry.when))
         return tuple(entries)
 
     def look_ahead(self) -> tuple[int, ...]:
@@ -159,8 +157,8 @@ class Session:
             raise StaleAnswerError("This answer belongs to a pair that is no longer asked.", "It was not counted.")
         entry = RecordedAnswer.of(question, Answer(answer), time.time())
         return self._transact(
-            ChangeKind.ANSWER, ANSWER_NAMES[entry.answer], (ANSWER, entry.payload(), entry.when), self._history.push(entry),
-            lambda: self._give(entry),
+            ChangeKind.ANSWER, ANSWER_NAMES[entry.answer], (ANSWER, entry.payload(), entry.when),
+            self._history.push(entry), lambda: self._give(entry),
         )  # fmt: skip
 
     def undo(self) -> Operation:

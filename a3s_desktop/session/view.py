@@ -13,9 +13,7 @@ from a3s_desktop.session.wording import question_text
 STRIP = 12
 
 
-def session_state(
-    engine: Engine, graph: PairGraph, history: History, revision: int, read_only: bool
-) -> SessionState:
+def session_state(engine: Engine, graph: PairGraph, history: History, revision: int, read_only: bool) -> SessionState:
     """One consistent picture of ``engine`` and ``history``; shares no memory with them."""
     question = engine.question
     labels = engine.labels.copy()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -28,7 +28,7 @@ class Data:
     views: tuple[npt.NDArray[np.float32], ...]
     classes: npt.NDArray[np.int32]
     initial: InitialState
-    options: StrategyOptions = StrategyOptions()
+    options: StrategyOptions = field(default_factory=StrategyOptions)
 
     def session(self, journal: JournalProtocol | None = None, **more: Any) -> Session:
         """A session on this data; on a journal of its own unless one is given."""
@@ -89,7 +89,7 @@ def mk20(shared_data: Path) -> Data:
     return Data((features,), classes, start(features, k=20))
 
 
-@pytest.fixture()
+@pytest.fixture
 def finish(blobs: Data) -> Callable[[Session], int]:
     """Answers truthfully to the end; returns the number of answers."""
 
@@ -103,7 +103,7 @@ def finish(blobs: Data) -> Callable[[Session], int]:
     return run
 
 
-@pytest.fixture()
+@pytest.fixture
 def make_spec(blobs: Data, tmp_path: Path) -> Callable[..., ProjectSpec]:
     """Describes a project of the small data, with images, features and labels written to disk."""
     images = tmp_path / "images"

@@ -30,7 +30,7 @@ from tests.session.conftest import Data
 MakeSpec = Callable[..., ProjectSpec]
 
 
-@pytest.fixture()
+@pytest.fixture
 def project(make_spec: MakeSpec) -> Path:
     spec = make_spec()
     create_project(spec, Task()).close()

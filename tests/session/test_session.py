@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import logging
 from collections.abc import Callable, Mapping
 from typing import Any
@@ -41,9 +42,7 @@ def same_state(a: SessionState, b: SessionState) -> bool:
         questions = a.question is b.question
     else:
         questions = all(
-            getattr(a.question, name) == getattr(b.question, name)
-            for name in a.question.__slots__
-            if name != "id"
+            getattr(a.question, name) == getattr(b.question, name) for name in a.question.__slots__ if name != "id"
         )
     rest = all(
         getattr(a, name) == getattr(b, name)
@@ -273,7 +272,7 @@ def test_history_is_newest_first_with_times(blobs: Data) -> None:
     entries = session.history()
     assert [entry.answer for entry in entries] == said[::-1]
     assert [entry.number for entry in entries] == [5, 4, 3, 2, 1]
-    assert all(a.when >= b.when for a, b in zip(entries, entries[1:], strict=False))
+    assert all(a.when >= b.when for a, b in itertools.pairwise(entries))
     assert session.history(2) == entries[:2]
     assert session.history(0) == ()
 
@@ -321,9 +320,7 @@ def test_a_skip_is_no_constraint_and_is_not_asked_again(blobs: Data) -> None:
     assert session.engine.store.n_constraints == session.state.answers
 
 
-def test_snapshots_are_taken_at_idle_and_shorten_the_replay(
-    blobs: Data, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_snapshots_are_taken_at_idle_and_shorten_the_replay(blobs: Data, monkeypatch: pytest.MonkeyPatch) -> None:
     journal = MemoryJournal()
     session = blobs.session(journal, snapshot_every=5)
     for _ in range(12):
