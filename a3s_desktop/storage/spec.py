@@ -180,7 +180,8 @@ def check_target(spec: ProjectSpec) -> None:
         if not folder.is_dir():
             raise ProjectError(f"{where} cannot be made: a file of that name is there.", "Choose another folder.")
         try:
-            filled = any(True for _ in os.scandir(folder))
+            with os.scandir(folder) as entries:
+                filled = any(True for _ in entries)
         except OSError as error:
             raise ProjectError(
                 f"{where} cannot be read: {files.cause_of(error)[0]}.", "Choose another folder."
