@@ -168,11 +168,14 @@ class LabelPage(QWidget):
         past.addSpacing(SPACE_1)
         past.addWidget(self._last_icon)
         past.addWidget(self._last, 1)
-        middle = QHBoxLayout()
+        self._asking_tools, self._view_tools = QWidget(), QWidget()
+        middle = QHBoxLayout(self._asking_tools)
+        middle.setContentsMargins(0, 0, 0, 0)
         middle.setSpacing(SPACE_2)
         for button in self._buttons.values():
             middle.addWidget(button)
-        tools = QHBoxLayout()
+        tools = QHBoxLayout(self._view_tools)
+        tools.setContentsMargins(0, 0, 0, 0)
         tools.setSpacing(2)
         tools.addStretch(1)
         for name in ("view.fit", "view.actual", "view.zoom_out", "view.zoom_in", "view.link", "view.legend"):
@@ -180,8 +183,8 @@ class LabelPage(QWidget):
         row = QHBoxLayout()
         row.setSpacing(SPACE_3)
         row.addLayout(past, 1)
-        row.addLayout(middle)
-        row.addLayout(tools, 1)
+        row.addWidget(self._asking_tools)
+        row.addWidget(self._view_tools, 1)
         self._legend = Legend()
         column = QVBoxLayout(foot)
         column.setContentsMargins(SPACE_4, SPACE_2, SPACE_4, SPACE_2)
@@ -281,6 +284,7 @@ class LabelPage(QWidget):
         self._settled = False
         self._moment.stop()
         self._stack.setCurrentWidget(self._area)
+        self._show_tools(True)
         kind = _REASONS[question.reason]
         if not self._settings.value.blind:
             kind = f"{kind}  ·  same with {question.probability:.0%} by the model"
@@ -305,6 +309,13 @@ class LabelPage(QWidget):
         self._finished.set_result(state.items, state.answers, state.clusters, state.singletons, state.skipped)
         self._finished.set_can_undo(state.can_undo and not state.read_only)
         self._stack.setCurrentWidget(self._finished)
+        self._show_tools(False)
+
+    def _show_tools(self, asking: bool) -> None:
+        """Answers, view tools and legend only while there is a pair."""
+        self._asking_tools.setVisible(asking)
+        self._view_tools.setVisible(asking)
+        self._legend.setVisible(asking and self._settings.value.legend)
 
     def _show_last(self, change: Change) -> None:
         t = tokens()
@@ -401,8 +412,8 @@ class LabelPage(QWidget):
 
     @Slot(bool)
     def _on_legend(self, shown: bool) -> None:
-        self._legend.setVisible(shown)
         self._settings.change(legend=shown)
+        self._legend.setVisible(shown and self._question is not None)
 
     @Slot()
     def _take_rebound(self) -> None:

@@ -376,9 +376,9 @@ class FinishedPanel(QWidget):
 
     def set_result(self, items: int, answers: int, clusters: int, singles: int, skipped: int) -> None:
         """Say what was reached."""
+        single = f" and {count(singles, 'single image')}" if singles else ""
         self._text.setText(
-            f"{count(answers, 'answer')} sorted {count(items, 'image')} into {count(clusters, 'cluster')}"
-            f" and {count(singles, 'single image')}."
+            f"{count(answers, 'answer')} sorted {count(items, 'image')} into {count(clusters, 'cluster')}{single}."
         )
         left = f" {count(skipped, 'pair')} skipped stayed open." if skipped else ""
         self._note.setText(f"No further answer would change a cluster.{left} Every answer is saved.")

@@ -15,6 +15,7 @@ from a3s_desktop.ui.theme import RADIUS_SMALL, scaled_font, tokens
 
 _GAP = 6
 _PAD = 4
+_REST = 28  # width of the number of members that do not fit
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,8 +89,11 @@ class MemberStrip(QWidget):
 
     def fitting(self) -> int:
         """How many thumbnails fit now."""
-        side = self.height() - 2 * _PAD
-        return min(len(self._members), max(0, (self.width() - 4 + _GAP) // (side + _GAP)))
+        step = self.height() - 2 * _PAD + _GAP
+        room = max(0, (self.width() - 4 + _GAP) // step)
+        if room < len(self._members) and self.width() - room * step < _REST:
+            room = max(0, room - 1)  # a place for "+5"
+        return min(len(self._members), room)
 
     def _box(self) -> QSize:
         # Twice the cell: thumbnails fill their square, so the longer side of the image is cut.
@@ -154,7 +158,7 @@ class MemberStrip(QWidget):
                 painter.drawRoundedRect(QRectF(cell).adjusted(-2, -2, 2, 2), RADIUS_SMALL, RADIUS_SMALL)
         hidden = len(self._members) - shown
         rest = QRect(self.cell(shown).left(), 0, self.width() - self.cell(shown).left(), self.height())
-        if hidden and rest.width() > 24:
+        if hidden and rest.width() >= _REST - 4:
             painter.setPen(QColor(t.muted))
             painter.setFont(scaled_font("small"))
             painter.drawText(rest, Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter, f"+{hidden}")
