@@ -41,7 +41,7 @@ def create_journal(path: Path, records: list[RawRecord] | None = None, snapshots
         raise StorageFailedError(f"A journal is already there: {files.show(path)}.", "Choose another folder.")
     try:
         with contextlib.closing(sqlite.connect(path)) as connection:
-            connection.execute("PRAGMA page_size = 4096")
+            connection.execute(f"PRAGMA page_size = {sqlite.PAGE_SIZE}")
             connection.execute("PRAGMA synchronous = FULL")
             connection.execute("PRAGMA fullfsync = ON")
             connection.execute(f"PRAGMA application_id = {sqlite.APPLICATION_ID}")
@@ -142,6 +142,9 @@ def _open_whole(
     """Open a journal that seems whole; None where it is damaged. ``log`` is its write-ahead log before the opening."""
     connection: sqlite3.Connection | None = None
     kept = False
+    with open(files.long_path(path), "rb") as file:
+        if not sqlite.header_is_whole(file.read(100)):
+            return None
     try:
         connection = sqlite.connect(path)
         sqlite.check_version(connection, path)

@@ -24,7 +24,16 @@ CREATE TRIGGER records_keep BEFORE UPDATE ON records BEGIN SELECT RAISE(ABORT, '
 """
 INSERT_RECORD = "INSERT INTO records VALUES (?, ?, ?, ?, ?)"
 INSERT_SNAPSHOT = "INSERT OR REPLACE INTO snapshots VALUES (?, ?, ?, ?, ?)"
-_DAMAGE = ("no such table", "no such column", "has no column", "malformed", "syntax", "unsupported file format")
+PAGE_SIZE = 4096
+# Primary result codes that speak of the world outside the file: https://www.sqlite.org/rescode.html
+_OUTSIDE = frozenset(
+    {
+        *(sqlite3.SQLITE_PERM, sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED, sqlite3.SQLITE_NOMEM),
+        *(sqlite3.SQLITE_READONLY, sqlite3.SQLITE_IOERR, sqlite3.SQLITE_FULL, sqlite3.SQLITE_CANTOPEN),
+        *(sqlite3.SQLITE_PROTOCOL, sqlite3.SQLITE_NOLFS, sqlite3.SQLITE_AUTH),
+    }
+)
+_SHORT_READ = 522  # SQLITE_IOERR_SHORT_READ: the file ends too early
 
 
 def beside(path: Path, suffix: str) -> Path:
@@ -72,10 +81,24 @@ def check_version(connection: sqlite3.Connection, path: Path) -> None:
 
 def is_damage(error: sqlite3.Error) -> bool:
     """Whether an error means that the file's content is bad, rather than the disk, its rights or another program."""
-    if not isinstance(error, sqlite3.OperationalError):
-        return True
-    text = str(error)
-    return any(word in text for word in _DAMAGE)
+    code = getattr(error, "sqlite_errorcode", None)
+    return code is None or code == _SHORT_READ or code & 0xFF not in _OUTSIDE
+
+
+def header_is_whole(head: bytes) -> bool:
+    """Whether the fixed fields of a file's first 100 bytes are those that a journal has.
+
+    A flipped bit there can make SQLite take the file for one that must not be written, which is no matter of rights.
+    """
+    return (
+        len(head) >= 100
+        and head[:18] == b"SQLite format 3\0" + PAGE_SIZE.to_bytes(2, "big")
+        and head[18] == head[19]
+        and head[18] in (1, 2)
+        and head[20:24] == b"\x00\x40\x20\x20"
+        and head[44:48] == b"\0\0\0\4"
+        and head[56:60] == b"\0\0\0\1"
+    )
 
 
 def failed(path: Path, error: Exception) -> StorageFailedError:
