@@ -10,6 +10,7 @@ import numpy.typing as npt
 from a3s_desktop.core.types import IndexArray, IntArray, PairGraph
 from a3s_desktop.task import Task
 
+_FIRST_ROUNDS = 5
 _MIXED_ROUNDS = 60
 _EXCLUSIVE_ROUNDS = 1000
 _JOIN_ROUNDS = 50
@@ -55,10 +56,11 @@ def fpc(graph: PairGraph, seed: int, task: Task) -> IntArray:
     """Cluster the samples and find the number of clusters (paper: Fast Probabilistic Clustering).
 
     Starts from singletons; each sample moves to the cluster with the largest sum of log-odds to its members, or to one
-    of its own, while the total of log-odds inside clusters grows. A random half of the active samples moves at a time
-    (all at once would swap places for ever); when few still move, only moves that share no cluster are made together,
-    each of which raises the objective, until no single move does. Then whole clusters are joined where that raises the
-    objective, and single moves follow, until neither does.
+    of its own, while the total of log-odds inside clusters grows. The first few rounds make only moves that share no
+    cluster, best first, which pairs up what belongs together most surely. Then a random half of the active samples
+    moves at a time (all at once would swap places for ever); when few still move, again only moves that share no
+    cluster are made together, each of which raises the objective, until no single move does. Then whole clusters are
+    joined where that raises the objective, and single moves follow, until neither does.
 
     The joins are not in the paper. Single moves stop where two halves of one identity hold each other in place; with
     joins the objective is 3-6 % higher and hardly depends on the seed (measured on the person re-identification sets).
@@ -83,6 +85,8 @@ def fpc(graph: PairGraph, seed: int, task: Task) -> IntArray:
     rng = np.random.default_rng(seed)
     n = graph.n
     active = np.arange(n)
+    for _ in range(_FIRST_ROUNDS):
+        state.move(state.exclusive(state.best_moves(active)))
     for round_ in range(_MIXED_ROUNDS):
         task.step(0.6 * round_ / _MIXED_ROUNDS)
         chosen = active[rng.random(len(active)) < 0.5] if n > 2 else active[:1]

@@ -15,6 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from a3s_desktop.core.fpc import compact, fpc
+from a3s_desktop.core.neighbors import scaled
 from a3s_desktop.core.types import FloatArray, InitialOptions, IntArray, PairGraph
 from a3s_desktop.errors import InputError
 from a3s_desktop.task import Task
@@ -84,10 +85,11 @@ def initial_clustering(
 
 
 def _joined(views: Sequence[FloatArray]) -> FloatArray:
-    if len(views) == 1:
-        return views[0]
+    tables = [scaled(view)[0] for view in views]
+    if len(tables) == 1:
+        return tables[0]
     parts = []
-    for view in views:
+    for view in tables:
         centred = view - view.mean(axis=0, dtype=np.float64)
         spread = float(np.sqrt(np.mean(np.einsum("nd,nd->n", centred, centred))))
         parts.append((centred / (spread or 1.0)).astype(np.float32))
