@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import ast
+import math
 import os
 import zipfile
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, BinaryIO, cast
+from typing import IO, Any, BinaryIO
 
 import numpy as np
 import numpy.typing as npt
@@ -19,6 +21,8 @@ from a3s_desktop.task import Task
 MIN_ROWS = 3
 _BLOCK_VALUES = 1 << 20  # values looked at at a time
 _NAME_KEYS = ("names", "paths", "files", "filenames", "file")
+_MAGIC = b"\x93NUMPY"
+_MAX_HEADER = 1 << 16
 _PICKLES = {".pt", ".pth", ".pkl", ".pickle", ".joblib"}
 _CONVERT = "Save the numbers with numpy.save('features.npy', array), one row per image."
 
@@ -76,7 +80,8 @@ def load_features(path: Path, task: Task | None = None) -> FeatureFile:
             magic = file.read(6)
             if magic.startswith(b"PK"):
                 return _load_npz(path, file)
-            if magic == b"\x93NUMPY":
+            if magic == _MAGIC:
+                file.seek(0)
                 return FeatureFile(_load_npy(path, file), None, path)
     except OSError as error:
         raise tables.unreadable(path, error) from error
@@ -94,7 +99,7 @@ def _load_npy(path: Path, file: BinaryIO) -> npt.NDArray[Any]:
     shape, fortran, dtype = _header(path, file)
     _check_kind(path, dtype, shape)
     offset = file.tell()
-    needed = offset + dtype.itemsize * int(np.prod([int(side) for side in shape], dtype=object))
+    needed = offset + _size(shape, dtype)
     size = os.fstat(file.fileno()).st_size
     if size < needed:
         raise InputError(
@@ -104,17 +109,29 @@ def _load_npy(path: Path, file: BinaryIO) -> npt.NDArray[Any]:
     return np.memmap(file, dtype=dtype, mode="r", offset=offset, shape=shape, order="F" if fortran else "C")
 
 
-def _header(path: Path, file: Any) -> tuple[tuple[int, ...], bool, np.dtype[Any]]:
+def _header(path: Path, file: IO[bytes]) -> tuple[tuple[int, ...], bool, np.dtype[Any]]:
+    """Shape, order and type of an array; the file is left at its first value.
+
+    Read here, not by NumPy, whose reader tries to mend what it cannot parse and warns or fails in many ways.
+    """
+    magic = file.read(8)
+    if magic[:6] != _MAGIC or len(magic) < 8:
+        raise InputError(f"{files.show(path)} is not a .npy array.", _CONVERT)
+    if magic[6] not in (1, 2, 3):
+        raise InputError(f"{files.show(path)} has the unknown .npy version {magic[6]}.{magic[7]}.", _CONVERT)
+    length = int.from_bytes(file.read(2 if magic[6] == 1 else 4), "little")
+    text = file.read(min(length, _MAX_HEADER + 1))
     try:
-        file.seek(0)
-        version = np.lib.format.read_magic(file)
-        if version == (1, 0):
-            return np.lib.format.read_array_header_1_0(file)
-        if version == (2, 0):
-            return np.lib.format.read_array_header_2_0(file)
-    except (ValueError, EOFError, SyntaxError, TypeError, RecursionError) as error:
+        if len(text) != length:
+            raise ValueError("it is too long or cut off")
+        facts = ast.literal_eval(text.decode("utf-8" if magic[6] == 3 else "latin-1").strip())
+        shape, fortran = facts["shape"], facts["fortran_order"]
+        dtype = np.lib.format.descr_to_dtype(facts["descr"])
+        if not isinstance(shape, tuple) or not all(type(side) is int and side >= 0 for side in shape):
+            raise ValueError("the shape is wrong")
+    except (ValueError, SyntaxError, TypeError, KeyError, IndexError, RecursionError, MemoryError) as error:
         raise InputError(f"{files.show(path)} has a damaged header ({_short(error)}).", "Save it again.") from error
-    raise InputError(f"{files.show(path)} has the unknown .npy version {version[0]}.{version[1]}.", _CONVERT)
+    return shape, bool(fortran), dtype
 
 
 def read_npy_header(path: Path) -> tuple[tuple[int, ...], np.dtype[Any]]:
@@ -164,7 +181,7 @@ def _load_npz(path: Path, file: BinaryIO) -> FeatureFile:
                 if info.filename.endswith(".npy"):
                     headers[info.filename[:-4]] = _member_header(path, archive, info)
             key = _feature_key(path, headers)
-            values = _member(archive, key)
+            values = _member(path, archive, key)
             name_key = next((name for name in _NAME_KEYS if name in headers and name != key), None)
             names = None
             if name_key is not None:
@@ -183,7 +200,7 @@ def _member_header(
 ) -> tuple[tuple[int, ...], np.dtype[Any]]:
     with archive.open(info) as member:
         shape, _, dtype = _header(path, member)
-    announced = dtype.itemsize * int(np.prod([int(side) for side in shape], dtype=object))
+    announced = _size(shape, dtype)
     if not dtype.hasobject and announced > info.file_size:
         raise InputError(
             f"{files.show(path)}, array {info.filename[:-4]!r} announces {announced:,} bytes but holds less.",
@@ -210,9 +227,17 @@ def _feature_key(path: Path, headers: dict[str, tuple[tuple[int, ...], np.dtype[
     return key
 
 
-def _member(archive: zipfile.ZipFile, key: str) -> npt.NDArray[Any]:
+def _member(path: Path, archive: zipfile.ZipFile, key: str) -> npt.NDArray[Any]:
+    """One array of a ``.npz``, whose header was checked before."""
     with archive.open(f"{key}.npy") as member:
-        return np.lib.format.read_array(cast("BinaryIO", member), allow_pickle=False)
+        shape, fortran, dtype = _header(path, member)
+        data = member.read(_size(shape, dtype))
+    return np.ndarray(shape, dtype, data, order="F" if fortran else "C")
+
+
+def _size(shape: tuple[int, ...], dtype: np.dtype[Any]) -> int:
+    """Bytes of an array, as a Python number that cannot overflow."""
+    return math.prod(shape, start=dtype.itemsize)
 
 
 def _names(
@@ -228,7 +253,7 @@ def _names(
         raise InputError(
             f"{files.show(path)} has {rows} rows but {shape[0]} names.", "Save one name for each row of the features."
         )
-    values = _member(archive, key)
+    values = _member(path, archive, key)
     return tuple(v.decode("utf-8", "surrogateescape") if isinstance(v, bytes) else v for v in values.tolist())
 
 
