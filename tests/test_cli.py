@@ -107,7 +107,8 @@ def test_new_info_export(files: Path, capsys: pytest.CaptureFixture[str]) -> Non
     assert cli.main(["export", "p", "--out", "groups.csv", "--overwrite"]) == 0
 
 
-def test_without_an_order_file_the_sorted_order_is_said(files: Path, capsys: pytest.CaptureFixture[str]) -> None:
+@pytest.mark.usefixtures("files")
+def test_without_an_order_file_the_sorted_order_is_said(capsys: pytest.CaptureFixture[str]) -> None:
     assert new() == 0
     out = capsys.readouterr().out
     assert "by the sorted order of the files (check the pairs below)" in out
@@ -128,6 +129,7 @@ def test_simulate_writes_its_json(files: Path, capsys: pytest.CaptureFixture[str
     assert "NMI" in capsys.readouterr().out
 
 
+@pytest.mark.usefixtures("files")
 @pytest.mark.parametrize(
     "views",
     [
@@ -136,15 +138,15 @@ def test_simulate_writes_its_json(files: Path, capsys: pytest.CaptureFixture[str
         ("--features", "f.npy", "--views", "g.npy"),
     ],
 )
-def test_several_views(files: Path, capsys: pytest.CaptureFixture[str], views: tuple[str, ...]) -> None:
+def test_several_views(capsys: pytest.CaptureFixture[str], views: tuple[str, ...]) -> None:
     assert cli.main(["simulate", *views, "--labels", "labels.npy", "--budget", "4"]) == 0
     result = json.loads(capsys.readouterr().out)
     assert result["data"]["dim"] == 8
     assert result["end"]["queries"] == 4
-    assert files.is_dir()
 
 
-def test_options_of_the_method_reach_it(files: Path, capsys: pytest.CaptureFixture[str]) -> None:
+@pytest.mark.usefixtures("files")
+def test_options_of_the_method_reach_it(capsys: pytest.CaptureFixture[str]) -> None:
     arguments = [
         *("simulate", "--features", "f.npy", "--labels", "labels.npy", "--budget", "0", "--strategy", "a3s-paper"),
         *("--initial", "fpc", "--pseudo-labels", "7", "--aggregation", "product", "--seed", "3", "--neighbors", "9"),
@@ -167,7 +169,6 @@ def test_options_of_the_method_reach_it(files: Path, capsys: pytest.CaptureFixtu
     }
     assert {name: settings[name] for name in wanted} == wanted
     assert "--clusters" in err  # unused by this strategy, and said so
-    assert files.is_dir()
 
 
 @pytest.mark.parametrize(
@@ -256,9 +257,10 @@ def test_version(capsys: pytest.CaptureFixture[str]) -> None:
     assert capsys.readouterr().out.startswith("a3s-desktop 0.")
 
 
+@pytest.mark.usefixtures("files")
 @pytest.mark.parametrize("error", [Cancelled(), KeyboardInterrupt()])
 def test_cancelled_is_silence_and_code_130(
-    files: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, error: BaseException
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, error: BaseException
 ) -> None:
     def stop(*_: object) -> int:
         raise error
@@ -268,11 +270,11 @@ def test_cancelled_is_silence_and_code_130(
     capsys.readouterr()
     assert cli.main(["info", "p"]) == 130
     assert capsys.readouterr() == ("", "")
-    assert files.is_dir()
 
 
+@pytest.mark.usefixtures("files")
 def test_a_fault_of_the_program_is_one_sentence_too(
-    files: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def fail(*_: object) -> int:
         raise ZeroDivisionError("oh")
@@ -282,10 +284,9 @@ def test_a_fault_of_the_program_is_one_sentence_too(
     capsys.readouterr()
     assert cli.main(["info", "p"]) == 1
     assert "ZeroDivisionError: oh" in capsys.readouterr().err
-    assert files.is_dir()
 
 
-def test_ctrl_c_asks_the_task_to_stop(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_ctrl_c_asks_the_task_to_stop() -> None:
     task = Task()
     former = signal.getsignal(signal.SIGINT)
     with terminal.cancel_on_interrupt(task):
@@ -295,21 +296,22 @@ def test_ctrl_c_asks_the_task_to_stop(monkeypatch: pytest.MonkeyPatch) -> None:
         with pytest.raises(KeyboardInterrupt):
             os.kill(os.getpid(), signal.SIGINT)
     assert signal.getsignal(signal.SIGINT) is former
-    del monkeypatch
 
 
 def test_progress_is_one_line_on_a_terminal_and_none_elsewhere(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    with terminal.terminal_task() as task:
-        task.stage("Comparing images")
+    with terminal.Console() as console:
+        console.task.stage("Comparing images")
     assert capsys.readouterr().err == ""
     monkeypatch.setattr(sys.stderr, "isatty", lambda: True)
-    with terminal.terminal_task() as task:
-        task.plan(2)
-        task.stage("Comparing images")
-        task.stage("Linking")
-    err = capsys.readouterr().err
+    with terminal.Console() as console:
+        console.task.plan(2)
+        console.task.stage("Comparing images")
+        console.say("found 7")
+        console.task.stage("Linking")
+    out, err = capsys.readouterr()
+    assert out == "found 7\n"
     assert "\r1 of 2 · Comparing images" in err
     assert "\r2 of 2 · Linking" in err
     assert err.endswith("\r")

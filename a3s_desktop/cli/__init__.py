@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import argparse
 import logging
 import sys
 from collections.abc import Sequence
 
 from a3s_desktop.cli.parser import make_parser
-from a3s_desktop.cli.terminal import cancel_on_interrupt, complain, terminal_task
+from a3s_desktop.cli.terminal import Console, cancel_on_interrupt
 from a3s_desktop.errors import A3SError, Cancelled
 
 OK, FAILED, USAGE, CANCELLED = 0, 1, 2, 130
@@ -38,25 +39,32 @@ def main(argv: Sequence[str] | None = None) -> int:
         # File names may hold anything, also what the terminal cannot show.
         if hasattr(stream, "reconfigure"):
             stream.reconfigure(errors="backslashreplace")
+    with Console() as console:
+        return _run(arguments, console)
+
+
+def _run(arguments: argparse.Namespace, console: Console) -> int:
     try:
-        with terminal_task() as task, cancel_on_interrupt(task):
-            code: int = arguments.run(arguments, task)
+        with cancel_on_interrupt(console.task):
+            code: int = arguments.run(arguments, console)
             return code
     except (Cancelled, KeyboardInterrupt):
         return CANCELLED
     except A3SError as error:
-        complain(str(error))
+        console.complain(str(error))
     except BrokenPipeError:
         # Whoever read the output has seen enough; nothing may be written to it at exit either.
         sys.stdout = None
     except MemoryError:
-        complain("There is not enough memory for this data.")
+        console.complain("There is not enough memory for this data.")
     except OSError as error:
         name = f" ({error.filename})" if error.filename else ""
-        complain(f"The system refused: {error.strerror or error}{name}.")
+        console.complain(f"The system refused: {error.strerror or error}{name}.")
     except Exception as error:
         log.critical("Unexpected error", exc_info=error)
-        complain(f"The program has a fault: {type(error).__name__}: {error}. Run it with --verbose for the details.")
+        console.complain(
+            f"The program has a fault: {type(error).__name__}: {error}. Run it with --verbose for the details."
+        )
     return FAILED
 
 

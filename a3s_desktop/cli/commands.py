@@ -7,9 +7,8 @@ import json
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from a3s_desktop.cli.terminal import complain, say
+from a3s_desktop.cli.terminal import Console
 from a3s_desktop.core.types import InitialOptions, StrategyOptions
-from a3s_desktop.task import Task
 
 if TYPE_CHECKING:
     from a3s_desktop.session.session import Session
@@ -21,7 +20,7 @@ NEED_CLUSTERS: frozenset[str] = frozenset()
 # The imports inside the functions keep `--help` and the window's start free of what only one command needs.
 
 
-def new(arguments: argparse.Namespace, task: Task) -> int:
+def new(arguments: argparse.Namespace, console: Console) -> int:
     """Make a project and initialize it."""
     from a3s_desktop.session.opening import create_project
     from a3s_desktop.storage.workspace import ProjectSpec, check_spec
@@ -33,28 +32,28 @@ def new(arguments: argparse.Namespace, task: Task) -> int:
         order=arguments.order,
         labels=arguments.labels,
         initial=initial_options(arguments),
-        strategy=strategy_options(arguments),
+        strategy=strategy_options(arguments, console),
         name=arguments.name,
     )
-    task.stage("Checking the files")
-    report = check_spec(spec, task)
+    console.task.stage("Checking the files")
+    report = check_spec(spec, console.task)
     if report.errors:
         for further in report.errors[1:]:
-            complain(str(further))
+            console.complain(str(further))
         raise report.errors[0]
     for line in matching_text(report):
-        say(line)
+        console.say(line)
     for warning in report.warnings:
-        complain(f"Note: {warning}")
-    workspace = create_project(spec, task, report)
+        console.note(warning)
+    workspace = create_project(spec, console.task, report)
     try:
         initial = workspace.load_initial()
         if initial is not None:
-            say(
+            console.say(
                 f"{len(workspace.items):,} images start in {initial.report['clusters']:,} clusters of two or more and "
                 f"{initial.report['singletons']:,} single images."
             )
-        say(f"The project is ready: {workspace.folder}")
+        console.say(f"The project is ready: {workspace.folder}")
     finally:
         workspace.close()
     return 0
@@ -77,16 +76,16 @@ def matching_text(report: SpecReport) -> list[str]:
     return lines
 
 
-def info(arguments: argparse.Namespace, task: Task) -> int:
+def info(arguments: argparse.Namespace, console: Console) -> int:
     """The state of a project, for people or as JSON."""
-    session = _read(arguments.project, task)
+    session = _read(arguments.project, console)
     try:
         facts = project_facts(session)
         if arguments.json:
-            say(json.dumps(facts))
+            console.say(json.dumps(facts))
         else:
             for line in facts_text(session, facts):
-                say(line)
+                console.say(line)
     finally:
         session.close()
     return 0
@@ -127,44 +126,44 @@ def facts_text(session: Session, facts: dict[str, Any]) -> list[str]:
     return lines
 
 
-def export(arguments: argparse.Namespace, task: Task) -> int:
+def export(arguments: argparse.Namespace, console: Console) -> int:
     """Write the clusters to a file."""
-    session = _read(arguments.project, task)
+    session = _read(arguments.project, console)
     try:
         session.export(arguments.format, arguments.out, overwrite=arguments.overwrite)
-        say(f"{session.state.items:,} images were written to {arguments.out}")
+        console.say(f"{session.state.items:,} images were written to {arguments.out}")
     finally:
         session.close()
     return 0
 
 
-def simulate(arguments: argparse.Namespace, task: Task) -> int:
+def simulate(arguments: argparse.Namespace, console: Console) -> int:
     """Answer from true labels, and measure."""
     from a3s_desktop.session.simulation import simulate as run
     from a3s_desktop.storage.features import check_features, load_features
     from a3s_desktop.storage.files import atomic_write_text
     from a3s_desktop.storage.matching import load_labels
 
-    files = [load_features(path, task) for path in arguments.features]
+    files = [load_features(path, console.task) for path in arguments.features]
     for file in files:
-        check_features(file, task)
+        check_features(file, console.task)
     labels = load_labels(arguments.labels, len(files[0].values))
     result = run(
         [file.values for file in files],
         labels.codes,
         initial_options(arguments),
-        strategy_options(arguments),
+        strategy_options(arguments, console),
         budget=arguments.budget,
         every=arguments.every,
-        task=task,
+        task=console.task,
     )
     text = json.dumps(result, allow_nan=False)
     if arguments.json is None:
-        say(text)
+        console.say(text)
         return 0
     atomic_write_text(Path(arguments.json), text + "\n")
     for line in result_text(result):
-        say(line)
+        console.say(line)
     return 0
 
 
@@ -193,12 +192,12 @@ def initial_options(arguments: argparse.Namespace) -> InitialOptions:
     )
 
 
-def strategy_options(arguments: argparse.Namespace) -> StrategyOptions:
+def strategy_options(arguments: argparse.Namespace, console: Console) -> StrategyOptions:
     """Options of stage two from the command line."""
     clusters = getattr(arguments, "clusters", None)
     if clusters is not None and arguments.strategy not in NEED_CLUSTERS:
-        complain(
-            f"Note: the strategy {arguments.strategy!r} finds the number of clusters by itself; --clusters is unused."
+        console.note(
+            f"the strategy {arguments.strategy!r} finds the number of clusters by itself; --clusters is unused."
         )
         clusters = None
     return StrategyOptions(
@@ -211,12 +210,12 @@ def strategy_options(arguments: argparse.Namespace) -> StrategyOptions:
     )
 
 
-def _read(folder: Path, task: Task) -> Session:
+def _read(folder: Path, console: Console) -> Session:
     """A read-only session; what was remarkable goes to stderr."""
     from a3s_desktop.session.opening import open_session
 
-    session, report = open_session(folder, read_only=True, task=task)
+    session, report = open_session(folder, read_only=True, task=console.task)
     for sentence in (report.recovered, *report.warnings):
         if sentence:
-            complain(f"Note: {sentence}")
+            console.note(sentence)
     return session

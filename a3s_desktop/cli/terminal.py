@@ -9,33 +9,49 @@ import sys
 import threading
 from collections.abc import Iterator
 from types import FrameType
+from typing import Self
 
 from a3s_desktop.task import Progress, Task
 
 
-def say(text: str) -> None:
-    """One line on stdout."""
-    sys.stdout.write(text + "\n")
-    sys.stdout.flush()
+class Console:
+    """Text for the person or program that gave the command; a context manager.
 
+    Attributes
+    ----------
+    task : Task
+        Its progress is drawn on one line of stderr where that is a terminal, and nowhere else.
+    """
 
-def complain(text: str) -> None:
-    """One sentence on stderr."""
-    sys.stderr.write(f"a3s-desktop: {text}\n")
-    sys.stderr.flush()
+    def __init__(self) -> None:
+        self._line = ProgressLine() if sys.stderr.isatty() else None
+        self.task = Task(self._line.show if self._line else None)
 
+    def say(self, text: str) -> None:
+        """One line on stdout."""
+        self._clear()
+        sys.stdout.write(text + "\n")
+        sys.stdout.flush()
 
-@contextlib.contextmanager
-def terminal_task() -> Iterator[Task]:
-    """A task whose progress is drawn on one line of stderr where that is a terminal, and nowhere else."""
-    if not sys.stderr.isatty():
-        yield Task()
-        return
-    line = ProgressLine()
-    try:
-        yield Task(line.show)
-    finally:
-        line.clear()
+    def complain(self, text: str) -> None:
+        """One sentence on stderr."""
+        self._clear()
+        sys.stderr.write(f"a3s-desktop: {text}\n")
+        sys.stderr.flush()
+
+    def note(self, text: str) -> None:
+        """One sentence on stderr that is worth reading, but in nobody's way."""
+        self.complain(f"Note: {text}")
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._clear()
+
+    def _clear(self) -> None:
+        if self._line is not None:
+            self._line.clear()
 
 
 class ProgressLine:

@@ -7,38 +7,36 @@ import os
 import sys
 from pathlib import Path
 
-from a3s_desktop.cli.terminal import complain, say
+from a3s_desktop.cli.terminal import Console
 from a3s_desktop.errors import ProjectError
-from a3s_desktop.task import Task
 
 AUTO_FOLDER = Path("a3s-demo-results")
 
 
-def gui(arguments: argparse.Namespace, task: Task) -> int:
+def gui(arguments: argparse.Namespace, console: Console) -> int:
     """The window on its start page."""
-    del arguments, task
+    del arguments, console
     _need_display()
     from a3s_desktop.ui.app import main
 
     return main()
 
 
-def open_project(arguments: argparse.Namespace, task: Task) -> int:
+def open_project(arguments: argparse.Namespace, console: Console) -> int:
     """The window on a project."""
-    del task
+    del console
     _need_display()
     from a3s_desktop.ui.app import main
 
     return main(project=arguments.project, read_only=arguments.read_only)
 
 
-def demo(arguments: argparse.Namespace, task: Task) -> int:
+def demo(arguments: argparse.Namespace, console: Console) -> int:
     """The window on a demo project; by itself where there is no display."""
-    del task
     out: Path | None = arguments.auto
     if out is None and not has_display():
         out = AUTO_FOLDER
-        complain(
+        console.complain(
             f"There is no display here, so the demo runs by itself, off the screen; its results go to {out.resolve()}."
         )
     if out is None:
@@ -49,7 +47,7 @@ def demo(arguments: argparse.Namespace, task: Task) -> int:
     from a3s_desktop.ui.app import auto_demo
 
     auto_demo(out, answers=arguments.answers, data=arguments.data)
-    say(f"The demo's pictures and its table of results are in {out.resolve()}")
+    console.say(f"The demo's pictures and its table of results are in {out.resolve()}")
     return 0
 
 

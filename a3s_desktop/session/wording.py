@@ -17,7 +17,7 @@ def question_text(question: Question, left_size: int, right_size: int) -> str:
     left, right = question.left_cluster, question.right_cluster
     inside = left == right
     if question.reason is Reason.PURITY and inside:
-        return f"Is cluster {left} all one? These two of its {left_size} images stand far apart."
+        return f"Are the {_images(left_size)} of cluster {left} all the same? These two stand far apart in it."
     if question.reason is Reason.SPLIT:
         return "A mixed cluster is being sorted: do these two images belong together?"
     if question.reason is Reason.MEMBER and inside:

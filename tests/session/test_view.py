@@ -1,0 +1,65 @@
+"""What views see: words for every kind of question, sizes, strips."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from a3s_desktop.core.types import Question, Reason
+from a3s_desktop.session.view import STRIP, session_state
+from a3s_desktop.session.wording import question_text
+from tests.session.conftest import Data
+
+
+@pytest.mark.parametrize(
+    ("reason", "clusters", "sizes", "text"),
+    [
+        (Reason.MERGE, (12, 31), (8, 5), "Are cluster 12 (8 images) and cluster 31 (5 images) the same?"),
+        (
+            Reason.PURITY,
+            (12, 12),
+            (8, 8),
+            "Are the 8 images of cluster 12 all the same? These two stand far apart in it.",
+        ),
+        (Reason.SPLIT, (12, 12), (8, 8), "A mixed cluster is being sorted: do these two images belong together?"),
+        (Reason.OUTLIER, (12, 31), (8, 1), "Does this single image belong to cluster 12 (8 images)?"),
+        (Reason.OUTLIER, (12, 31), (1, 2), "Does this single image belong to cluster 31 (2 images)?"),
+        (Reason.OUTLIER, (12, 31), (1, 1), "Are these two single images the same?"),
+        (Reason.MEMBER, (12, 12), (8, 8), "Does this doubtful image belong to cluster 12 (8 images)?"),
+        (Reason.PAIR, (12, 12), (8, 8), "Do these two images of cluster 12 (8 images) belong together?"),
+        (Reason.PAIR, (12, 31), (8, 5), "Are cluster 12 (8 images) and cluster 31 (5 images) the same?"),
+    ],
+)
+def test_every_question_has_words(reason: Reason, clusters: tuple[int, int], sizes: tuple[int, int], text: str) -> None:
+    assert question_text(Question(1, 2, reason, *clusters, 0.5), *sizes) == text
+
+
+def test_the_question_shows_the_true_sizes(blobs: Data) -> None:
+    session = blobs.session()
+    while (question := session.state.question) is not None:
+        assert question.left_size == len(session.members(question.left_cluster))
+        assert question.right_size == len(session.members(question.right_cluster))
+        assert 0.0 <= question.probability <= 1.0
+        blobs.answer(session)
+
+
+def test_strips_are_as_long_as_the_clusters_allow(blobs: Data) -> None:
+    session = blobs.session()
+    while (question := session.state.question) is not None:
+        if question.left_cluster != question.right_cluster:
+            assert len(question.left_strip) == min(STRIP, question.left_size - 1)
+            assert len(question.right_strip) == min(STRIP, question.right_size - 1)
+        blobs.answer(session)
+
+
+def test_a_picture_shares_no_memory_with_the_engine(blobs: Data) -> None:
+    session = blobs.session()
+    state = session_state(session.engine, blobs.initial.graph, session._history, 7, True)
+    assert not np.shares_memory(state.labels, session.engine.labels)
+    assert not state.labels.flags.writeable
+    assert state.revision == 7
+    assert state.read_only
+    before = state.labels.copy()
+    while session.state.question is not None:
+        blobs.answer(session)
+    assert (state.labels == before).all()
