@@ -44,7 +44,7 @@ def save_arrays(folder: Path, arrays: Mapping[str, npt.NDArray[Any]], meta: Mapp
         for name, values in arrays.items():
             if not _NAME.fullmatch(name):
                 raise ValueError(f"not a name for an array: {name!r}")
-            array = np.ascontiguousarray(values)
+            array = np.asarray(values, order="C")
             if array.dtype.hasobject:
                 raise TypeError(f"array {name!r} holds objects")
             with files.atomic_file(temporary / f"{name}.npy") as file:
