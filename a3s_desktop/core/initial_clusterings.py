@@ -1,7 +1,8 @@
 """Other initial clusterings than FPC's own, with FPC's number of clusters times a ratio (paper: initial algorithms).
 
-All three come from scikit-learn, imported when asked for. Spectral and agglomerative clustering need memory that grows
-with the square of what they cluster; beyond `DIRECT_LIMIT` samples they work on micro-clusters (FPC on lowered
+All three come from scikit-learn, imported when asked for. Time and memory of spectral and agglomerative clustering grow
+with at least the square of what they cluster, neither can be cancelled, and the latter keeps the interpreter to itself
+meanwhile (0.2 s at 2,000). Beyond `DIRECT_LIMIT` samples they therefore work on micro-clusters (FPC on lowered
 log-odds), which the note that comes with the labels says.
 """
 
@@ -20,7 +21,8 @@ from a3s_desktop.core.types import FloatArray, InitialOptions, IntArray, PairGra
 from a3s_desktop.errors import InputError
 from a3s_desktop.task import Task
 
-DIRECT_LIMIT = 5_000  # samples (or micro-clusters) for spectral and agglomerative clustering: about 200 MB
+DIRECT_LIMIT = {"spectral": 5_000, "agglomerative": 2_000}  # samples; beyond, micro-clusters up to this number
+GROUP_LIMIT = {"spectral": 5_000, "agglomerative": 10_000}  # FPC's own groups, where they are more: 400 MB at most
 _MINI_BATCH_FROM = 20_000
 _SLICE = 5  # iterations of K-means between two looks at the task
 _SLICES = 30
@@ -70,7 +72,7 @@ def initial_clustering(
         return compact(simple), ""
     if options.initial == "kmeans":
         return compact(_kmeans(_joined(views), k, options.seed, task)), ""
-    if n <= DIRECT_LIMIT:
+    if n <= DIRECT_LIMIT[options.initial]:
         micro, note = np.arange(n, dtype=np.int32), ""
     else:
         micro, note = _micro_clusters(graph, fpc_labels, k, options, task)
@@ -122,14 +124,14 @@ def _micro_clusters(
 ) -> tuple[IntArray, str]:
     """FPC with lowered log-odds: as fine as `DIRECT_LIMIT` allows, or twice as fine as asked for."""
     best = fpc_labels
-    if best.max() + 1 > DIRECT_LIMIT:
+    if best.max() + 1 > GROUP_LIMIT[options.initial]:
         raise InputError(
             f"{best.max() + 1} groups are too many for the {options.initial} initial clustering.",
             "Choose fpc or kmeans instead.",
         )
     for lower in _LOWER:
         finer = fpc(replace(graph, logodds=graph.logodds - np.float32(lower)), options.seed, task)
-        if finer.max() + 1 > DIRECT_LIMIT:
+        if finer.max() + 1 > DIRECT_LIMIT[options.initial]:
             break
         best = finer
         if best.max() + 1 >= 2 * k:

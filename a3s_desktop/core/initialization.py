@@ -116,9 +116,11 @@ def _pair_graph(
         listed, far = nearest_neighbors(table, options.neighbors, task)
         task.stage(f"Learning which distances mean the same{which}")
         labels = pseudo_labels(table, k0, options.seed, task)
+        task.step(0.95)
         calibrations.append(calibrate(far, listed, labels))
         neighbors.append(listed)
         distances.append(far)
     task.stage("Linking images")
     edges = union_edges(neighbors, distances, tables, task)
+    task.step(0.95)
     return fuse(edges, calibrations, [far[:, -1] for far in distances]), calibrations

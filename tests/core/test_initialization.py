@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 from threadpoolctl import threadpool_limits
 
-from a3s_desktop.core.initial_clusterings import number_of_clusters
+from a3s_desktop.core.initial_clusterings import DIRECT_LIMIT, GROUP_LIMIT, number_of_clusters
 from a3s_desktop.core.initialization import initialize, stage_count
 from a3s_desktop.core.metrics import evaluate
 from a3s_desktop.core.types import INITIAL_CLUSTERINGS, InitialOptions, InitialState
@@ -98,13 +98,13 @@ def test_fpc_number_does_not_count_singletons() -> None:
 
 @pytest.mark.parametrize("initial", ["spectral", "agglomerative"])
 def test_micro_clusters_beyond_the_direct_limit(initial: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("a3s_desktop.core.initial_clusterings.DIRECT_LIMIT", 150)
+    monkeypatch.setitem(DIRECT_LIMIT, initial, 150)
     features, classes = blobs(400, 10, 8, 0.25)
     state = initialize([features], InitialOptions(initial=initial, pseudo_labels=20), Task())  # type: ignore[arg-type]
     check_whole(state, 400)
     assert "micro-clusters of 400 samples" in state.report["note"]
     assert evaluate(state.labels, classes).nmi > 0.7
-    monkeypatch.setattr("a3s_desktop.core.initial_clusterings.DIRECT_LIMIT", 2)
+    monkeypatch.setitem(GROUP_LIMIT, initial, 2)
     with pytest.raises(InputError, match="too many"):
         initialize([features], InitialOptions(initial=initial, pseudo_labels=20), Task())  # type: ignore[arg-type]
 
