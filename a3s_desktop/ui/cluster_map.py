@@ -168,6 +168,7 @@ class ClusterMap(QWidget):
 
     def item_at(self, position: QPointF) -> int:
         """Item under a place of the plot (logical pixels); -1 where there is none."""
+        self._plot.settle()
         transform = self._points.view_transform().inverted()[0]
         at = transform.map(position)
         reach = max(_CATCH, self._points.radius + 2) * abs(transform.m11())
@@ -175,6 +176,7 @@ class ClusterMap(QWidget):
 
     def position_of(self, item: int) -> QPointF:
         """Where an item's point is in the plot (logical pixels)."""
+        self._plot.settle()
         return self._points.view_transform().map(self._point(item))
 
     @property

@@ -57,6 +57,10 @@ class MapPlot(pg.PlotWidget):  # type: ignore[misc]
         """Show all points."""
         self.getViewBox().setRange(self.whole(), padding=0)
 
+    def settle(self) -> None:
+        """Take over a new range at once; else that happens at the next paint, and places on the screen are stale."""
+        self.getViewBox().updateMatrix()
+
     def show_pair(self, first: QPointF, second: QPointF) -> None:
         """Show two points and what is near them."""
         rect, whole = QRectF(first, second).normalized(), self.whole()

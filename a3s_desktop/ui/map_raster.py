@@ -8,6 +8,7 @@ centres, then grow all at once) give the same picture.
 
 from __future__ import annotations
 
+import itertools
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
@@ -159,8 +160,9 @@ def draw(
     at = (row[by_slot] + 2 * reach) * wide + column[by_slot] + 2 * reach
     flat = padded.reshape(-1)
     if len(at) * _GROW_FACTOR < padded.size:
-        for level, dy, dx in stamp:
-            flat[at + (dy * wide + dx)] = slots + np.uint8(level * slot_count)
+        for level, group in itertools.groupby(stamp, key=lambda part: part[0]):
+            steps = np.array([dy * wide + dx for _, dy, dx in group])
+            flat[at[:, None] + steps] = (slots + np.uint8(level * slot_count))[:, None]
     else:
         flat[at] = slots
         padded = _grow(padded, reach, stamp, slot_count)
