@@ -51,8 +51,9 @@ def decode(path: Path, box: QSize) -> QImage:
     ------
     DecodeError
     """
-    cut = _check_file(path)
-    image = _by_qt(path, box)
+    cut, turned = _check_file(path)
+    # Qt does not know the orientation of PNG and WebP files.
+    image = None if turned else _by_qt(path, box)
     if image is None:
         image = _by_pillow(path, box)
     if cut:
@@ -90,18 +91,27 @@ def fitted(size: QSize, box: QSize) -> QSize:
     return result.expandedTo(QSize(1, 1))
 
 
-def _check_file(path: Path) -> bool:
-    """Raise the plain reasons first; say whether a JPEG file lacks its end (Qt shows a grey rest without a word)."""
+def _check_file(path: Path) -> tuple[bool, bool]:
+    """Raise the plain reasons first.
+
+    Returns
+    -------
+    cut, exif : bool
+        Whether a JPEG file lacks its end (Qt shows a grey rest without a word); whether a PNG or WebP file has EXIF.
+    """
     try:
         with path.open("rb") as file:
-            head = file.read(3)
+            head = file.read(_TAIL)
             if not head:
                 raise DecodeError("The file is empty.")
-            if head != b"\xff\xd8\xff":
-                return False
             size = file.seek(0, os.SEEK_END)
-            file.seek(max(0, size - _TAIL))
-            return b"\xff\xd9" not in file.read()
+            if head.startswith(b"\xff\xd8\xff"):
+                file.seek(max(0, size - _TAIL))
+                return b"\xff\xd9" not in file.read(), False
+            if head.startswith(b"\x89PNG"):
+                file.seek(max(len(head), size - _TAIL))
+                return False, b"eXIf" in head or b"eXIf" in file.read()
+            return False, head[:4] == b"RIFF" and head[8:16] == b"WEBPVP8X" and bool(head[20] & 0x08)
     except FileNotFoundError:
         raise DecodeError("The file is missing.") from None
     except IsADirectoryError:

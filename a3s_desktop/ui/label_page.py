@@ -357,7 +357,7 @@ class LabelPage(QWidget):
 
     def _answer(self, answer: Answer) -> None:
         if self._ready and self._question is not None:
-            self._settled = False
+            # Not ready any more from here on, by the bridge's phase; where storing fails the same pair is ready again.
             self._bridge.answer(self._question.id, answer)
             self._update_actions()
 
