@@ -52,7 +52,9 @@ class Bridge(QObject):
     progress(object)
         `Progress` of opening.
     failed(object)
-        An `A3SError`; nothing was changed.
+        An `A3SError` met by an answer, undo or redo; nothing was changed.
+    problem(object)
+        An `A3SError` met by anything else (history, export, closing).
     openFailed(object, object)
         `A3SError`, folder: the project could not be opened.
     prefetch(object)
@@ -60,7 +62,7 @@ class Bridge(QObject):
     historyReady(object)
         Tuple of `HistoryEntry`, newest first.
     layoutReady(object)
-        float32 (N, 2) map positions; comes again when a better one is known.
+        `PointGrid` of the map's positions; comes again when a better one is known.
     exported(object)
         Path of the file written.
     exportExists(str, object)
@@ -76,6 +78,7 @@ class Bridge(QObject):
     busyChanged = Signal(bool)  # noqa: N815
     progress = Signal(object)
     failed = Signal(object)
+    problem = Signal(object)
     openFailed = Signal(object, object)  # noqa: N815
     prefetch = Signal(object)
     historyReady = Signal(object)  # noqa: N815
@@ -272,13 +275,15 @@ class Bridge(QObject):
     def _on_operation_failed(self, error: BaseException) -> None:
         # The session has put everything back: the same pair is asked again, and its images are still on screen.
         self._set_phase(_phase_of(self._state))
-        self._on_failed(error)
+        self._update_busy()
+        if isinstance(error, A3SError) and not isinstance(error, StaleAnswerError):
+            self.failed.emit(error)
 
     @Slot(object)
     def _on_failed(self, error: BaseException) -> None:
         self._update_busy()
         if isinstance(error, A3SError) and not isinstance(error, StaleAnswerError):
-            self.failed.emit(error)
+            self.problem.emit(error)
 
     @Slot(object)
     def _on_looked_ahead(self, result: tuple[int, int, tuple[int, ...]]) -> None:

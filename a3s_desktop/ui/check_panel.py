@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import (
     QAbstractItemView,
@@ -20,6 +18,7 @@ from PySide6.QtWidgets import (
 )
 
 from a3s_desktop.errors import A3SError
+from a3s_desktop.storage.spec import SpecReport
 from a3s_desktop.ui.theme import SPACE_2, SPACE_3, SPACE_4, icon_pixmap, tokens
 
 MAX_MESSAGES = 20  # of each kind; more would not be read
@@ -60,6 +59,7 @@ class CheckPanel(QFrame):
         self._scroll.setWidgetResizable(True)
         self._scroll.setFrameShape(QFrame.Shape.NoFrame)
         self._scroll.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        self._scroll.viewport().setAutoFillBackground(False)
         layout.addWidget(self._scroll, 1)
         self._state: tuple[str, str] = ("", "")
         self.confirm = QCheckBox("These rows and images belong together")
@@ -77,7 +77,7 @@ class CheckPanel(QFrame):
 
     def show_waiting(self, text: str) -> None:
         """Nothing to check yet, or the check is running."""
-        self._head("clock", text)
+        self._head("clock" if text.endswith("…") else "info", text)
         self.facts.hide()
         self._fill([])
         self._ask_confirmation(False)
@@ -90,7 +90,7 @@ class CheckPanel(QFrame):
         self.messages = [str(error)]
         self._ask_confirmation(False)
 
-    def show_report(self, report: Any) -> None:
+    def show_report(self, report: SpecReport) -> None:
         """A finished check.
 
         Parameters
@@ -104,9 +104,6 @@ class CheckPanel(QFrame):
         if len(errors) > MAX_MESSAGES:
             blocks.append(_message(f"… and {len(errors) - MAX_MESSAGES:,} more.", "", "banner-danger"))
         blocks += [_message(str(warning), "", "banner-warning") for warning in warnings[:MAX_MESSAGES]]
-        problems = list(report.problems)
-        if problems:
-            blocks.append(_message(*_unreadable(problems), "banner-warning"))
         if report.pairs:
             blocks.append(self._pairs(report))
         if errors:
@@ -149,8 +146,9 @@ class CheckPanel(QFrame):
             column.addWidget(block)
         column.addStretch(1)
         self._scroll.setWidget(content)  # deletes the earlier one
+        content.setAutoFillBackground(False)  # the scroll area has switched it on
 
-    def _pairs(self, report: Any) -> QWidget:
+    def _pairs(self, report: SpecReport) -> QWidget:
         box = QWidget()
         column = QVBoxLayout(box)
         column.setContentsMargins(0, 0, 0, 0)
@@ -161,6 +159,7 @@ class CheckPanel(QFrame):
         table = QTableWidget(len(pairs), 2)
         table.setHorizontalHeaderLabels(["Row", "Image"])
         table.verticalHeader().hide()
+        table.horizontalHeader().setDefaultAlignment(Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter)
         table.setShowGrid(False)
         table.setEditTriggers(QAbstractItemView.EditTrigger.NoEditTriggers)
         table.setSelectionMode(QAbstractItemView.SelectionMode.NoSelection)
@@ -170,8 +169,8 @@ class CheckPanel(QFrame):
         table.horizontalHeader().setSectionResizeMode(0, QHeaderView.ResizeMode.ResizeToContents)
         table.horizontalHeader().setSectionResizeMode(1, QHeaderView.ResizeMode.Stretch)
         for line, pair in enumerate(pairs):
-            row, name = _row_and_name(pair)
-            table.setItem(line, 0, QTableWidgetItem(f"{row + 1:,}"))
+            row, name = int(pair[0]), str(pair[1])
+            table.setItem(line, 0, QTableWidgetItem(str(row)))  # from 0, as the messages count
             item = QTableWidgetItem(name)
             item.setToolTip(name)
             table.setItem(line, 1, item)
@@ -182,27 +181,20 @@ class CheckPanel(QFrame):
         return box
 
 
-def _row_and_name(pair: Any) -> tuple[int, str]:
-    row, name = pair[0], pair[1]
-    return int(row), str(name)
-
-
-def _facts(report: Any) -> str:
+def _facts(report: SpecReport) -> str:
     parts = []
-    if report.paths:
-        parts.append(f"{len(report.paths):,} images")
-    how = {"order file": "in the order of the order file", "names": "by the names in the feature file",
-           "sorted": "by position: images in sorted order, first row first"}  # fmt: skip
-    if report.how:
-        parts.append(f"Rows match {how.get(report.how, report.how)}")
-    return ". ".join(parts) + "." if parts else ""
-
-
-def _unreadable(problems: list[Any]) -> tuple[str, str]:
-    named = ", ".join(str(problem.path) for problem in problems[:3])
-    more = f" and {len(problems) - 3:,} more" if len(problems) > 3 else ""
-    count = "1 image cannot" if len(problems) == 1 else f"{len(problems):,} images cannot"
-    return f"{count} be shown: {named}{more}.", "They stay in the project, with a placeholder instead of the picture."
+    if report.images:
+        other = f" ({report.skipped:,} other files are left alone)" if report.skipped else ""
+        parts.append(f"{report.images:,} images{other}.")
+    if report.rows:
+        parts.append(f"{report.rows:,} rows of {' + '.join(f'{columns:,}' for columns in report.columns)} numbers.")
+    how = {
+        "order file": "Rows are matched by the order file.",
+        "names": "Rows are matched by the names in the feature file.",
+        "sorted": "Rows are matched by position: the images in sorted order, the first row first.",
+    }
+    parts.append(how.get(report.how, ""))
+    return " ".join(part for part in parts if part)
 
 
 def _message(text: str, hint: str, role: str) -> QFrame:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -130,12 +131,22 @@ class Creator(QObject):
 def _check(spec: ProjectSpec, task: Task) -> object:
     from a3s_desktop.storage.spec import check_spec
 
-    return check_spec(spec, task)
+    # Folders above the project's own that are missing will be made with it; whether that is possible is checked at
+    # the highest of them, for the check itself writes nothing.
+    target = spec.folder
+    while not target.parent.exists() and target.parent != target:
+        target = target.parent
+    return check_spec(replace(spec, folder=target), task)
 
 
 def _create(spec: ProjectSpec, task: Task) -> Path:
     from a3s_desktop.session.opening import create_project
+    from a3s_desktop.storage.files import write_failed
 
+    try:
+        spec.folder.parent.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise write_failed(spec.folder.parent, error) from error
     create_project(spec, task).close()
     return spec.folder
 

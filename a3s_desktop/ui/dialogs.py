@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 import PySide6
 from PySide6.QtCore import Qt, Signal, Slot
-from PySide6.QtGui import QCloseEvent, QGuiApplication, QPalette
+from PySide6.QtGui import QCloseEvent, QGuiApplication, QPalette, QShowEvent
 from PySide6.QtWidgets import (
     QButtonGroup,
     QDialog,
@@ -87,7 +87,7 @@ class MessageDialog(QDialog):
         self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         self.setWindowModality(Qt.WindowModality.WindowModal)
         self.setWindowTitle(title)
-        self.setMinimumWidth(460)
+        self.setMinimumWidth(680 if show_details else 460)
         self._details = details
         self._answered = False
         layout = QVBoxLayout(self)
@@ -97,7 +97,7 @@ class MessageDialog(QDialog):
         if show_details and details:
             view = QPlainTextEdit(details)
             view.setReadOnly(True)
-            view.setMinimumSize(560, 220)
+            view.setMinimumHeight(220)
             view.setAccessibleName("Details")
             layout.addWidget(view, 1)
         layout.addLayout(self._buttons(buttons, primary))
@@ -117,6 +117,7 @@ class MessageDialog(QDialog):
         self.hint = _wrapped(hint, "muted")
         self.hint.setVisible(bool(hint))
         column.addWidget(self.hint)
+        column.addStretch(1)
         row.addLayout(column, 1)
         return row
 
@@ -141,7 +142,7 @@ class MessageDialog(QDialog):
         chosen = self.buttons[primary]
         set_role(chosen, kind="primary")
         chosen.setDefault(True)
-        chosen.setFocus()
+        self._first_focus = chosen
         return row
 
     @Slot()
@@ -152,6 +153,12 @@ class MessageDialog(QDialog):
     @Slot()
     def _press(self) -> None:
         self._finish(str(self.sender().property("key")))
+
+    def showEvent(self, event: QShowEvent) -> None:
+        """The main button has the focus, and the height fits the wrapped text."""
+        super().showEvent(event)
+        self._first_focus.setFocus()
+        _fit_height(self)
 
     def reject(self) -> None:
         """Escape and the window's close button."""
@@ -271,6 +278,11 @@ class ExportDialog(QDialog):
         self._buttons[kind].setChecked(True)
         self._change_kind()
 
+    def showEvent(self, event: QShowEvent) -> None:
+        """The height fits the wrapped text."""
+        super().showEvent(event)
+        _fit_height(self)
+
     @Slot()
     def _change_kind(self) -> None:
         path = Path(self.path.text())
@@ -313,6 +325,12 @@ class AboutDialog(MessageDialog):
             symbol="app",
             details=f"{system_details()}\n{sys.version}",
         )
+
+
+def _fit_height(dialog: QDialog) -> None:
+    layout = dialog.layout()
+    if layout is not None and layout.hasHeightForWidth():
+        dialog.resize(dialog.width(), layout.totalHeightForWidth(dialog.width()))
 
 
 def _wrapped(text: str, role: str) -> QLabel:

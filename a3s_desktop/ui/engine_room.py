@@ -9,10 +9,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from a3s_desktop.core.types import Answer, FloatArray
+from a3s_desktop.core.types import Answer
 from a3s_desktop.errors import StaleAnswerError
 from a3s_desktop.session.state import Change, HistoryEntry, SessionState
 from a3s_desktop.task import Task
+from a3s_desktop.ui.map_raster import PointGrid
 
 if TYPE_CHECKING:
     from a3s_desktop.session.session import Session
@@ -37,7 +38,7 @@ class Opened:
         What was lost and restored where the journal was damaged; empty otherwise.
     warnings : tuple of str
     first_layout, better_layout : callable or None
-        Work for the background thread, ``work(task=task) -> (id, float32 (N, 2))``: a picture at once, and the one
+        Work for the background thread, ``work(task=task) -> (id, PointGrid)``: a picture at once, and the one
         to keep.
     """
 
@@ -49,8 +50,8 @@ class Opened:
     change: Change
     recovered: str
     warnings: tuple[str, ...]
-    first_layout: Callable[..., tuple[int, FloatArray]] | None
-    better_layout: Callable[..., tuple[int, FloatArray]] | None
+    first_layout: Callable[..., tuple[int, PointGrid]] | None
+    better_layout: Callable[..., tuple[int, PointGrid]] | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,7 +86,7 @@ class EngineRoom:
             name=session.workspace.name,
             items=session.workspace.items,
             state=session.state,
-            change=session.change,
+            change=session.last_change,
             recovered=report.recovered,
             warnings=tuple(report.warnings),
             first_layout=layout.first,
@@ -147,15 +148,16 @@ class MapLayout:
         self._workspace = workspace
         self.known = workspace.load_layout() is not None
 
-    def first(self, task: Task) -> tuple[int, FloatArray]:
+    def first(self, task: Task) -> tuple[int, PointGrid]:
         """The stored layout, or the principal components of the first view."""
         from a3s_desktop.core.layout import pca_layout
 
         task.check()
         stored = self._workspace.load_layout()
-        return self._project, stored if stored is not None else pca_layout(self._workspace.views()[0])
+        points = stored if stored is not None else pca_layout(self._workspace.views()[0])
+        return self._project, PointGrid(points)
 
-    def better(self, task: Task) -> tuple[int, FloatArray]:
+    def better(self, task: Task) -> tuple[int, PointGrid]:
         """The layout of the neighbour graph, kept with the project."""
         from a3s_desktop.core.layout import graph_layout, pca_layout
 
@@ -164,4 +166,4 @@ class MapLayout:
         layout = graph_layout(initial.graph, start, self._workspace.initial_options.seed, task)
         if not self._workspace.read_only:
             self._workspace.save_layout(layout)
-        return self._project, layout
+        return self._project, PointGrid(layout)

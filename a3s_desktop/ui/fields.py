@@ -10,6 +10,7 @@ from PySide6.QtWidgets import (
     QAbstractItemView,
     QFileDialog,
     QHBoxLayout,
+    QLabel,
     QLineEdit,
     QListWidget,
     QListWidgetItem,
@@ -132,6 +133,11 @@ class PathList(QWidget):
         self.list.setIconSize(QSize(16, 16))
         self.list.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self.list.itemSelectionChanged.connect(self._update)
+        self._hint = QLabel("Drop the file here, or add it")
+        self._hint.setProperty("role", "muted")
+        self._hint.setAttribute(Qt.WidgetAttribute.WA_TransparentForMouseEvents)
+        inside = QVBoxLayout(self.list)
+        inside.addWidget(self._hint, 0, Qt.AlignmentFlag.AlignCenter)
         self.add_button = QPushButton("Add…")
         self.add_button.setAutoDefault(False)
         self.add_button.clicked.connect(self.browse)
@@ -211,4 +217,5 @@ class PathList(QWidget):
     def _update(self) -> None:
         self.remove_button.setEnabled(bool(self.list.selectedItems()))
         rows = max(2, min(self.list.count(), 4))
-        self.list.setFixedHeight(rows * 28 + 10)
+        self.list.setFixedHeight(rows * 28 + 14)
+        self._hint.setVisible(self.list.count() == 0)

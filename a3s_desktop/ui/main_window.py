@@ -100,6 +100,10 @@ class MainWindow(QMainWindow):
         self._docks[name] = dock
         return dock
 
+    def dock(self, name: str) -> QDockWidget:
+        """A panel by its name. Raises `KeyError` for an unknown one."""
+        return self._docks[name]
+
     def arrange(self) -> None:
         """Put the docks where they belong, then where the user left them; called once, when all are added."""
         docks = self._docks

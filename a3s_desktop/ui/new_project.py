@@ -129,7 +129,7 @@ class NewProjectPage(QWidget):
         content = QWidget()
         column = QVBoxLayout(content)
         column.setContentsMargins(0, 0, SPACE_2, 0)
-        column.setSpacing(SPACE_3)
+        column.setSpacing(SPACE_2)
         title = QLabel("New project")
         title.setProperty("role", "title")
         column.addWidget(title)
@@ -172,6 +172,8 @@ class NewProjectPage(QWidget):
         scroll.setFrameShape(QFrame.Shape.NoFrame)
         scroll.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         scroll.setWidget(content)
+        for each in (scroll.viewport(), content):
+            each.setAutoFillBackground(False)
         return scroll
 
     def _advanced(self) -> QFrame:
@@ -181,8 +183,10 @@ class NewProjectPage(QWidget):
         self.advanced_button.setArrowType(Qt.ArrowType.RightArrow)
         self.advanced_button.setToolButtonStyle(Qt.ToolButtonStyle.ToolButtonTextBesideIcon)
         set_role(self.advanced_button, kind="quiet")
-        self.labels = PathField("Labels", "None", pattern=LABEL_FILTER)
-        note = QLabel("True labels, where you have them for a trial: only to measure, the questions never use them.")
+        self.labels = PathField("Labels", "No file with true labels", pattern=LABEL_FILTER)
+        note = QLabel(
+            "True labels, for a trial on data that is sorted already: questions never use them."
+        )
         note.setProperty("role", "small")
         note.setWordWrap(True)
         self.options = OptionsForm()
@@ -301,7 +305,7 @@ def _section(title: str, text: str, *fields: QWidget) -> QFrame:
     card = QFrame()
     card.setProperty("role", "card")
     layout = QVBoxLayout(card)
-    layout.setContentsMargins(SPACE_4, SPACE_3, SPACE_4, SPACE_4)
+    layout.setContentsMargins(SPACE_4, SPACE_3, SPACE_4, SPACE_3)
     layout.setSpacing(SPACE_1)
     heading = QLabel(title)
     heading.setProperty("role", "heading")
@@ -311,8 +315,7 @@ def _section(title: str, text: str, *fields: QWidget) -> QFrame:
         note.setProperty("role", "small")
         note.setWordWrap(True)
         layout.addWidget(note)
-    layout.addSpacing(SPACE_1)
     for field in fields:
-        layout.addWidget(field)
         layout.addSpacing(SPACE_1)
+        layout.addWidget(field)
     return card

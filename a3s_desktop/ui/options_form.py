@@ -8,7 +8,12 @@ from PySide6.QtWidgets import QCheckBox, QComboBox, QFormLayout, QLabel, QSpinBo
 from a3s_desktop.core.types import InitialOptions, StrategyOptions
 from a3s_desktop.ui.theme import SPACE_2, SPACE_4
 
-_INITIAL = (("fpc", "Fast probabilistic clustering"),)
+_INITIAL = (
+    ("fpc", "Fast probabilistic clustering"),
+    ("kmeans", "K-means"),
+    ("spectral", "Spectral"),
+    ("agglomerative", "Agglomerative"),
+)
 _NORMALISATION = (
     ("auto", "Automatic: keep unit vectors, else as they are"),
     ("l2", "To unit length"),
@@ -40,7 +45,7 @@ class OptionsForm(QWidget):
         self.normalisation = _combo(_NORMALISATION, initial.normalisation)
         self._row(form, "Embeddings", self.normalisation, "Unit length suits embeddings compared by cosine.")
         self.initial = _combo(_INITIAL, initial.initial)
-        self._row(form, "First clustering", self.initial, "")
+        self._row(form, "First clustering", self.initial, "The number of clusters is always found by the first method.")
         self.pseudo_labels = _spin(0, 1_000_000, 0)
         self.pseudo_labels.setSpecialValueText("Automatic")
         self._row(
@@ -61,7 +66,6 @@ class OptionsForm(QWidget):
         for combo in (self.normalisation, self.initial, self.aggregation):
             combo.currentIndexChanged.connect(self.changed)
         self.purity_test.toggled.connect(self.changed)
-        self.initial.setEnabled(self.initial.count() > 1)
 
     def initial_options(self) -> InitialOptions:
         """Options of stage one."""
@@ -98,6 +102,7 @@ def _spin(low: int, high: int, value: int) -> QSpinBox:
     spin.setRange(low, high)
     spin.setValue(value)
     spin.setMinimumWidth(140)
+    spin.setButtonSymbols(QSpinBox.ButtonSymbols.NoButtons)
     return spin
 
 

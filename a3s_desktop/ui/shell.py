@@ -12,7 +12,6 @@ from PySide6.QtCore import QObject, QTimer, Slot
 from PySide6.QtGui import QAction
 from PySide6.QtWidgets import QApplication, QFileDialog, QWidget
 
-from a3s_desktop.actions import ACTIONS, Scope
 from a3s_desktop.errors import A3SError, ProjectLockedError
 from a3s_desktop.logs import Crash, describe_crash
 from a3s_desktop.session.state import Change, ChangeKind, SessionState
@@ -176,6 +175,7 @@ class Shell(QObject):
         bridge.busyChanged.connect(self._on_busy_changed)
         bridge.progress.connect(pages.progress.show_progress)
         bridge.failed.connect(self._on_failed)
+        bridge.problem.connect(self._on_failed)
         bridge.closed.connect(self._on_closed)
         creator.progressed.connect(pages.progress.show_progress)
         creator.created.connect(self._on_created)
@@ -192,26 +192,22 @@ class Shell(QObject):
 
     @Slot()
     def _update_actions(self) -> None:
-        state, phase = self._bridge.state, self._bridge.phase
+        # Answers and what concerns the images are the pair page's.
+        state = self._bridge.state
         working = self._window.working
-        quiet = working and phase in (BridgePhase.ASKING, BridgePhase.FINISHED)
-        writable = state is not None and not state.read_only
         action = self._shortcuts.action
-        action("edit.undo").setEnabled(bool(quiet and writable and state and state.can_undo))
-        action("edit.redo").setEnabled(bool(quiet and writable and state and state.can_redo))
-        action("edit.undo").setText(f"Undo {state.undo_text}".rstrip() if state else "Undo")
-        action("edit.redo").setText(f"Redo {state.redo_text}".rstrip() if state else "Redo")
+        quiet = self._bridge.phase in (BridgePhase.ASKING, BridgePhase.FINISHED)
+        idle = working and quiet and state is not None and not state.read_only
+        action("edit.undo").setEnabled(idle and state is not None and state.can_undo)
+        action("edit.redo").setEnabled(idle and state is not None and state.can_redo)
+        action("edit.undo").setText(f"Undo {state.undo_text}".rstrip() if state is not None else "Undo")
+        action("edit.redo").setText(f"Redo {state.redo_text}".rstrip() if state is not None else "Redo")
         for name in ("project.export", "project.close"):
             action(name).setEnabled(working)
         making = self._creator.creating
         for name in ("project.new", "project.open", "project.demo"):
             action(name).setEnabled(not making)
-        for spec in ACTIONS:
-            if spec.scope is Scope.PAIR and not spec.id.startswith("answer."):
-                action(spec.id).setEnabled(working)
-        if not working:
-            for name in ("answer.same", "answer.different", "answer.skip"):
-                action(name).setEnabled(False)
+        action("view.legend").setEnabled(working)
 
     @Slot()
     def _choose_project(self) -> None:

@@ -1,0 +1,128 @@
+"""Starts the window: application, settings, log, crash handling; `program.py` builds what is in it."""
+
+from __future__ import annotations
+
+import logging
+import os
+import signal
+import sys
+from pathlib import Path
+
+import platformdirs
+from PySide6.QtCore import QMessageLogContext, QObject, Qt, QtMsgType, Signal, Slot, qInstallMessageHandler
+from PySide6.QtWidgets import QApplication
+
+from a3s_desktop import __version__
+from a3s_desktop.logs import Crash, crash_hooks, qt_level, start_logging
+from a3s_desktop.settings import SettingsStore
+from a3s_desktop.ui.auto_demo import auto_demo
+from a3s_desktop.ui.program import Program
+from a3s_desktop.ui.shell import Shell
+from a3s_desktop.ui.theme import apply_theme, icon
+
+__all__ = ["Program", "auto_demo", "main", "make_application"]
+
+NAME = "a3s-desktop"
+TRACE_VARIABLE = "A3S_TRACE_FILE"  # see trace.py
+# The GUI thread asks for the interpreter after every Qt call; a worker that computes in Python gives it up this often.
+_SWITCH = 0.001  # seconds
+
+log = logging.getLogger(__name__)
+
+
+class CrashRelay(QObject):
+    """Brings a crash from whichever thread met it to the GUI thread."""
+
+    crashed = Signal(object)
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.shell: Shell | None = None
+        self.crashed.connect(self._show, Qt.ConnectionType.QueuedConnection)
+
+    def report(self, crash: Crash) -> None:
+        """Called by the crash hooks, on any thread."""
+        self.crashed.emit(crash)
+
+    @Slot(object)
+    def _show(self, crash: Crash) -> None:
+        if self.shell is not None:
+            self.shell.report_crash(crash)
+
+
+def make_application(arguments: list[str] | None = None) -> QApplication:
+    """The QApplication, named and dressed; the existing one where there is one."""
+    existing = QApplication.instance()
+    app = existing if isinstance(existing, QApplication) else QApplication(arguments or sys.argv[:1])
+    app.setApplicationName(NAME)
+    app.setApplicationDisplayName("A3S Desktop")
+    app.setApplicationVersion(__version__)
+    app.setDesktopFileName(NAME)
+    app.setWindowIcon(icon("app", size=256))
+    return app
+
+
+def main(project: Path | None = None, read_only: bool = False, demo: str | None = None) -> int:
+    """Run the program until its window is closed.
+
+    Parameters
+    ----------
+    project : Path, optional
+        Opened at the start.
+    read_only : bool
+        How ``project`` is opened.
+    demo : str, optional
+        Name of a demo to be opened: made first, with progress, where it is not there yet.
+
+    Returns
+    -------
+    int
+        Exit code.
+    """
+    log_file = start_logging(Path(platformdirs.user_log_dir(NAME, appauthor=False)))
+    relay: CrashRelay | None = None
+    former = sys.getswitchinterval()
+    try:
+        app = make_application()
+        relay = CrashRelay()
+        with crash_hooks(relay.report):
+            qInstallMessageHandler(_log_qt)
+            sys.setswitchinterval(_SWITCH)
+            settings = SettingsStore(Path(platformdirs.user_config_dir(NAME, appauthor=False)) / "settings.json")
+            for problem in settings.problems:
+                log.warning("%s", problem)
+            apply_theme(app, settings.value.theme)
+            trace = os.environ.get(TRACE_VARIABLE)
+            program = Program(settings, demo_folder(), log_file.path, Path(trace) if trace else None)
+            relay.shell = program.shell
+            for number in (signal.SIGINT, signal.SIGTERM):
+                signal.signal(number, _quit)
+            program.show()
+            if project is not None:
+                program.shell.open_project(Path(os.path.abspath(project)), read_only)
+            elif demo is not None:
+                program.shell.open_demo(demo)
+            code = int(app.exec())
+            relay.shell = None
+            program.shutdown()
+            app.sendPostedEvents(None, 0)
+            return code
+    finally:
+        sys.setswitchinterval(former)
+        qInstallMessageHandler(None)
+        log_file.close()
+
+
+def demo_folder() -> Path:
+    """Where the demos' images and projects are kept."""
+    return Path(platformdirs.user_data_dir(NAME, appauthor=False)) / "demos"
+
+
+def _quit(_number: int, _frame: object) -> None:
+    """Ctrl+C in the terminal: as if the window were closed. Python notices at the next tick of a timer."""
+    QApplication.quit()
+
+
+def _log_qt(kind: QtMsgType, context: QMessageLogContext, message: str) -> None:
+    category = f"{context.category}: " if context.category else ""
+    logging.getLogger("qt").log(qt_level(kind.name), "%s%s", category, message)

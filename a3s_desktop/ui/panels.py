@@ -1,0 +1,92 @@
+"""Ties the panels beside the pair to the bridge: the map, the images of one cluster."""
+
+from __future__ import annotations
+
+import numpy as np
+from PySide6.QtCore import QObject, Slot
+from PySide6.QtWidgets import QDockWidget
+
+from a3s_desktop.session.state import Change, ChangeKind, SessionState
+from a3s_desktop.ui.bridge import Bridge
+from a3s_desktop.ui.cluster_map import ClusterMap
+from a3s_desktop.ui.cluster_view import ClusterView
+from a3s_desktop.ui.engine_room import Opened
+
+
+class Panels(QObject):
+    """Feeds map and cluster view; lives on the GUI thread.
+
+    Parameters
+    ----------
+    bridge : Bridge
+    cluster_map : ClusterMap
+    cluster_view : ClusterView
+    cluster_dock : QDockWidget
+        Shown and raised when a cluster of the map is clicked.
+    """
+
+    def __init__(
+        self,
+        bridge: Bridge,
+        cluster_map: ClusterMap,
+        cluster_view: ClusterView,
+        cluster_dock: QDockWidget,
+        parent: QObject | None = None,
+    ) -> None:
+        super().__init__(parent)
+        self._bridge = bridge
+        self._map = cluster_map
+        self._view = cluster_view
+        self._dock = cluster_dock
+        self._followed: int | None = None  # an image of the cluster that is shown: ids may change, it stays
+        bridge.opened.connect(self._on_opened)
+        bridge.closed.connect(self._on_closed)
+        bridge.stateChanged.connect(self._on_state_changed)
+        bridge.layoutReady.connect(cluster_map.set_points)
+        cluster_map.clusterClicked.connect(self.show_cluster)
+
+    @Slot(int)
+    def show_cluster(self, cluster: int) -> None:
+        """Show the images of a cluster; from now on it is followed through merges and splits."""
+        self._dock.show()
+        self._dock.raise_()
+        self._show(cluster)
+
+    def _show(self, cluster: int) -> None:
+        state = self._bridge.state
+        if state is None:
+            return
+        members = np.flatnonzero(state.labels == cluster)
+        if not len(members):
+            return
+        if self._followed is None or self._followed not in members:
+            self._followed = int(members[0])
+        self._view.show_cluster(cluster, members.tolist())
+        self._map.set_selected_cluster(cluster)
+
+    @Slot(object)
+    def _on_opened(self, opened: Opened) -> None:
+        self._followed = None
+        self._map.set_selected_cluster(None)
+        self._map.set_pair(None)
+        self._map.set_points(None)
+        self._map.set_items(opened.items)
+        self._view.set_items(opened.items)
+
+    @Slot()
+    def _on_closed(self) -> None:
+        self._followed = None
+        self._map.set_items(None)
+        self._map.set_points(None)
+        self._view.set_items(None)
+
+    @Slot(object, object)
+    def _on_state_changed(self, state: SessionState, change: Change) -> None:
+        opened = change.kind is ChangeKind.OPENED
+        self._map.set_labels(state.labels, None if opened else change.moved)
+        question = state.question
+        pair = (question.left, question.right) if question is not None else (None, None)
+        self._map.set_pair(*pair)
+        self._view.set_pair(*pair)
+        if self._followed is not None and len(change.moved):
+            self._show(int(state.labels[self._followed]))

@@ -1,0 +1,115 @@
+"""Every object of the window, built once and handed to each other, and taken down in the right order."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from a3s_desktop.settings import SettingsStore
+from a3s_desktop.ui.bridge import Bridge
+from a3s_desktop.ui.cluster_map import ClusterMap
+from a3s_desktop.ui.cluster_view import ClusterView
+from a3s_desktop.ui.creator import Creator
+from a3s_desktop.ui.export_flow import ExportFlow
+from a3s_desktop.ui.garbage import GarbageCollector
+from a3s_desktop.ui.history_panel import HistoryPanel
+from a3s_desktop.ui.image_loader import ImageLoader
+from a3s_desktop.ui.jobs import Jobs
+from a3s_desktop.ui.label_page import LabelPage
+from a3s_desktop.ui.main_window import MainWindow
+from a3s_desktop.ui.new_project import NewProjectPage
+from a3s_desktop.ui.panels import Panels
+from a3s_desktop.ui.progress_page import ProgressPage
+from a3s_desktop.ui.shell import Pages, Shell
+from a3s_desktop.ui.shortcuts import Shortcuts
+from a3s_desktop.ui.start_page import StartPage
+from a3s_desktop.ui.trace import Trace
+
+
+class Program:
+    """The window and all that stands behind it.
+
+    Parameters
+    ----------
+    settings : SettingsStore
+    demo_folder : Path
+        Where demos are kept.
+    log_file : Path or None
+    trace_file : Path or None
+        See ``trace.py``.
+
+    Attributes
+    ----------
+    window, shell, bridge, creator, jobs, loader, shortcuts, label, history, map, clusters, trace
+        For `main`, the automatic demo and tests.
+    """
+
+    def __init__(
+        self,
+        settings: SettingsStore,
+        demo_folder: Path,
+        log_file: Path | None = None,
+        trace_file: Path | None = None,
+    ) -> None:
+        self.settings = settings
+        self.jobs = Jobs()
+        self.loader = ImageLoader(max_bytes=settings.value.image_cache_mb * 1_000_000)
+        self.shortcuts = Shortcuts(settings)
+        self.bridge = Bridge(self.jobs)
+        self.creator = Creator(self.jobs)
+        self.trace = Trace(trace_file, self.bridge) if trace_file is not None else None
+        self.window = MainWindow(self.shortcuts, settings)
+        self.label = LabelPage(self.bridge, self.loader, self.shortcuts, settings)
+        self.map = ClusterMap(self.loader)
+        self.clusters = ClusterView(self.loader)
+        self.history = HistoryPanel(self.bridge, self.loader)
+        self.pages = Pages(
+            start=StartPage(self.shortcuts, self.loader),
+            new=NewProjectPage(self.creator, settings),
+            progress=ProgressPage(),
+            label=self.label,
+        )
+        for page in (self.pages.start, self.pages.new, self.pages.progress, self.pages.label):
+            self.window.add_page(page)
+        self.window.add_dock("map", "Map", self.map)
+        cluster_dock = self.window.add_dock("cluster", "Cluster images", self.clusters)
+        self.window.add_dock("history", "History", self.history)
+        self.window.arrange()
+        self.panels = Panels(self.bridge, self.map, self.clusters, cluster_dock, self.window)
+        self.shell = Shell(
+            self.window,
+            self.pages,
+            self.bridge,
+            self.creator,
+            self.jobs,
+            self.shortcuts,
+            settings,
+            demo_folder,
+            log_file,
+        )
+        self.export_flow = ExportFlow(self.window, self.bridge, self.shortcuts, settings)
+        self.label.exportWanted.connect(self.export_flow.begin)
+        self.label.clustersWanted.connect(cluster_dock.show)
+        self.label.clustersWanted.connect(cluster_dock.raise_)
+        self.garbage = GarbageCollector()
+        self._down = False
+
+    def show(self) -> None:
+        """Show the window."""
+        self.window.show()
+        self.window.activateWindow()
+        if self.trace is not None:
+            self.trace.window(int(self.window.winId()))
+
+    def shutdown(self) -> None:
+        """Store what is on its way, stop the threads, destroy the window. Harmless when called twice."""
+        if self._down:
+            return
+        self._down = True
+        self.window.hide()
+        self.bridge.close_project()
+        self.jobs.shutdown(wait=True)
+        self.loader.shutdown()
+        if self.trace is not None:
+            self.trace.close()
+        self.garbage.stop()
+        self.window.deleteLater()
