@@ -169,10 +169,12 @@ class Engine:
             return found
         mark = self.mark()
         for answer in (Answer.SAME, Answer.DIFFERENT):
-            self.record(answer)
-            if self._question is not None and self._question not in found:
-                found.append(self._question)
-            self.restore(mark)
+            try:
+                self.record(answer)
+                if self._question is not None and self._question not in found:
+                    found.append(self._question)
+            finally:
+                self.restore(mark)
         return found
 
     # --- the whole state
@@ -192,36 +194,19 @@ class Engine:
 
         The state is taken at the boundary of the current step, together with the answers given within it.
         """
-        mark = self.mark()
-        question = self._question
-        context = self._context
-        context.log.rewind(mark.boundary)
-        codes = {Answer.SAME: 1, Answer.DIFFERENT: 0}
-        constraints = [(left, right, codes[answer]) for left, right, answer in context.store.constraints()]
-        arrays: dict[str, npt.NDArray[Any]] = {
-            "labels": context.partition.labels.copy(),
-            "constraints": np.array(constraints, np.int32).reshape(-1, 3),
-            "skipped": np.array(list(context.store.skipped()), np.int32).reshape(-1, 2),
-            "leaders": _pairs(context.leaders.sorted_items()),
-        }
-        for name, table in context.tables.items():
-            if len(table):
-                arrays[f"table.{name}"] = _pairs(table.sorted_items())
-        plain: dict[str, Any] = {}
-        for name, value in context.values.sorted_items():
-            if isinstance(value, np.ndarray):
-                arrays[f"value.{name}"] = value
-            else:
-                plain[name] = value
+        mark, question = self.mark(), self._question
+        self._context.log.rewind(mark.boundary)
+        try:
+            arrays, plain = self._tables()
+            next_id = self.partition.next_id
+        finally:
+            self.restore(mark)
         meta = {
-            "next_id": context.partition.next_id,
+            "next_id": next_id,
             "values": plain,
             "answers": [str(answer) for answer in mark.answers],
             "question": None if question is None else [question.left, question.right, str(question.reason)],
         }
-        self._begin_step()
-        for answer in mark.answers:
-            self.record(answer)
         return arrays, meta
 
     @classmethod
@@ -258,6 +243,28 @@ class Engine:
         self._begin_step()
         for text in meta["answers"]:
             self.record(Answer(text))
+
+    def _tables(self) -> tuple[dict[str, npt.NDArray[Any]], dict[str, Any]]:
+        """All that the undo log covers, except the next id: arrays, and the strategy's values that are none."""
+        context = self._context
+        codes = {Answer.SAME: 1, Answer.DIFFERENT: 0}
+        constraints = [(left, right, codes[answer]) for left, right, answer in context.store.constraints()]
+        arrays: dict[str, npt.NDArray[Any]] = {
+            "labels": context.partition.labels.copy(),
+            "constraints": np.array(constraints, np.int32).reshape(-1, 3),
+            "skipped": np.array(list(context.store.skipped()), np.int32).reshape(-1, 2),
+            "leaders": _pairs(context.leaders.sorted_items()),
+        }
+        for name, table in context.tables.items():
+            if len(table):
+                arrays[f"table.{name}"] = _pairs(table.sorted_items())
+        plain: dict[str, Any] = {}
+        for name, value in context.values.sorted_items():
+            if isinstance(value, np.ndarray):
+                arrays[f"value.{name}"] = value
+            else:
+                plain[name] = value
+        return arrays, plain
 
     def _take(self, left: int, right: int, answer: Answer) -> None:
         if answer is Answer.SKIP:

@@ -1,0 +1,81 @@
+"""The undo log: rewinding to a mark gives back the very state."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from a3s_desktop.core.undo import LoggedDict, UndoLog
+
+KEYS = st.integers(0, 4)
+OPERATIONS = st.lists(
+    st.one_of(
+        st.tuples(st.just("set"), KEYS, st.integers(0, 9)),
+        st.tuples(st.just("discard"), KEYS),
+        st.tuples(st.just("mark")),
+        st.tuples(st.just("rewind"), st.integers(0, 5)),
+    ),
+    max_size=40,
+)
+
+
+@given(st.dictionaries(KEYS, st.integers(0, 9)), OPERATIONS)
+def test_dictionary_equals_a_plain_one_with_copies(start: dict[int, int], operations: list[tuple]) -> None:
+    log = UndoLog()
+    table = LoggedDict(log, start)
+    plain = dict(start)
+    marks: list[tuple[int, dict[int, int]]] = []
+    for operation, *arguments in operations:
+        if operation == "set":
+            key, value = arguments
+            table[key] = value
+            plain[key] = value
+        elif operation == "discard":
+            table.discard(arguments[0])
+            plain.pop(arguments[0], None)
+        elif operation == "mark":
+            marks.append((log.mark(), dict(plain)))
+        elif marks:
+            at = arguments[0] % len(marks)
+            mark, plain = marks[at][0], dict(marks[at][1])
+            del marks[at + 1 :]
+            log.rewind(mark)
+        assert list(table.sorted_items()) == sorted(plain.items())
+        assert len(table) == len(plain)
+        assert all((key in table) == (key in plain) and table.get(key, -1) == plain.get(key, -1) for key in range(5))
+    log.rewind(0)
+    assert dict(table.sorted_items()) == start
+
+
+def test_dictionary_does_not_share_the_mapping_it_starts_from() -> None:
+    start = {1: 1}
+    table = LoggedDict(UndoLog(), start)
+    table[1] = 2
+    assert start == {1: 1}
+    with pytest.raises(KeyError):
+        table[7]
+
+
+def test_entries_are_taken_back_newest_first() -> None:
+    log = UndoLog()
+    seen: list[int] = []
+    marks = []
+    for number in range(4):
+        marks.append(log.mark())
+        log.push(seen.append, number)
+    log.rewind(marks[2])
+    assert seen == [3, 2]
+    log.rewind(log.mark())
+    assert seen == [3, 2]
+    log.rewind(0)
+    assert seen == [3, 2, 1, 0]
+
+
+def test_a_mark_of_the_future_is_refused() -> None:
+    log = UndoLog()
+    log.push(print)
+    mark = log.mark()
+    log.rewind(0)
+    with pytest.raises(ValueError, match="future"):
+        log.rewind(mark)
