@@ -9,12 +9,12 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from a3s_desktop.core.initialization import initialize
 from a3s_desktop.core.metrics import ari
-from a3s_desktop.core.types import InitialOptions
+from a3s_desktop.core.types import InitialOptions, StrategyOptions
 from a3s_desktop.demo import ladybirds
 from a3s_desktop.demo.data import DemoData, image_names
 from a3s_desktop.errors import Cancelled, InputError, StorageFailedError
+from a3s_desktop.session.simulation import simulate
 from a3s_desktop.task import Progress, Task
 
 
@@ -118,12 +118,13 @@ def test_numbers_out_of_range_are_refused(tmp_path: Path, options: dict[str, obj
 
 
 def test_the_task_is_fair(tmp_path: Path) -> None:
-    """Stage one leaves work to do, and K-means that is told the true number does not solve it."""
+    """Stage one leaves work to do, K-means that is told the true number does not solve it, and 150 answers do."""
     from sklearn.cluster import KMeans
 
     data = ladybirds.write_demo(tmp_path / "demo", size=(32, 32))
     features = np.load(data.features, allow_pickle=False)
     truth = np.unique(list(_labels(data).values()), return_inverse=True)[1].astype(np.int32)
-    initial = initialize([features], InitialOptions(), Task())
-    assert 0.4 <= ari(initial.labels, truth) <= 0.7
-    assert ari(KMeans(24, n_init=5, random_state=0).fit_predict(features).astype(np.int32), truth) <= 0.85
+    result = simulate([features], truth, InitialOptions(), StrategyOptions(), budget=150, every=150)
+    assert 0.4 <= result["init"]["ari"] <= 0.7
+    assert ari(KMeans(24, n_init=10, random_state=0).fit_predict(features).astype(np.int32), truth) <= 0.85
+    assert result["end"]["ari"] >= 0.97
