@@ -135,12 +135,13 @@ class Context:
         row_of = np.repeat(np.arange(len(rows)), counts)
         edges = np.arange(counts.sum()) + np.repeat(starts - np.concatenate(([0], np.cumsum(counts)[:-1])), counts)
         self._position[columns] = np.arange(len(columns), dtype=np.int32)
-        column_of = self._position[graph.indices[edges]]
+        try:
+            column_of, own = self._position[graph.indices[edges]], self._position[rows]
+        finally:
+            self._position[columns] = -1
         inside = column_of >= 0
         result[row_of[inside], column_of[inside]] = 1.0 / (1.0 + np.exp(-graph.logodds[edges[inside]]))
-        own = self._position[rows]
         result[np.flatnonzero(own >= 0), own[own >= 0]] = 1.0
-        self._position[columns] = -1
         return result
 
     # --- changing the partition, never against an answer
@@ -202,8 +203,10 @@ class Context:
         roots = sorted({store.find(int(i)) for i in self.partition.members(a) if store.is_touched(int(i))})
         out: dict[int, tuple[int, ...]] = {}
         for root in roots:
+            # The joined component reaches into both clusters, so that it may be held apart from members of either.
+            across = (a, b) if root in keep else (b,)
             for other in store.separated_from(root):
-                if self.partition.cluster_of(other) != b or root in out or other in out:
+                if self.partition.cluster_of(other) not in across or root in out or other in out:
                     continue
                 sizes = {r: (r in keep, len(store.component(r)), -r) for r in (root, other)}
                 weaker = min(sizes, key=lambda r: sizes[r])
