@@ -128,9 +128,15 @@ class Session:
         question = self.engine.question
         if question is None:
             return ()
-        shown = (question.left, question.right)
-        coming = dict.fromkeys(item for after in self.engine.look_ahead() for item in (after.left, after.right))
-        return tuple(item for item in coming if item not in shown)
+        mark = self.engine.mark()
+        try:
+            after = self.engine.look_ahead()
+        except BaseException:
+            # An answer that was only tried must not stay.
+            self.engine.restore(mark)
+            raise
+        coming = dict.fromkeys(item for pair in after for item in (pair.left, pair.right))
+        return tuple(item for item in coming if item not in (question.left, question.right))
 
     # --- changing
 

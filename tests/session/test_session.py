@@ -163,6 +163,23 @@ def test_look_ahead_names_the_next_pairs_and_changes_nothing(blobs: Data) -> Non
             assert {after.left, after.right} <= {*coming, *shown}
 
 
+def test_an_error_while_looking_ahead_leaves_no_answer_behind(blobs: Data, monkeypatch: pytest.MonkeyPatch) -> None:
+    session = blobs.session()
+    blobs.answer(session)
+    digest = session.engine.digest()
+    record = type(session.engine).record
+
+    def fails(engine: Any, answer: Answer) -> None:
+        monkeypatch.undo()
+        record(engine, answer)
+        raise ArithmeticError("a bug")
+
+    monkeypatch.setattr(type(session.engine), "record", fails)
+    with pytest.raises(ArithmeticError):
+        session.look_ahead()
+    assert session.engine.digest() == digest
+
+
 @pytest.mark.parametrize("operation", ["answer", "undo", "redo"])
 def test_where_the_disk_fails_nothing_has_happened(blobs: Data, operation: str) -> None:
     journal = FailingJournal()
