@@ -4,6 +4,9 @@ Letters are matched in three ways. By the letter typed: Qt's own shortcut. By Qt
 system knows a second, Latin layout. And by position (native scan code), where a layout gives no Latin letter at all.
 The last happens in the window's ``ShortcutOverride``: a widget in which text is typed accepts that event first, so a
 key can never be an answer while somebody writes a name.
+
+A held key counts once. Qt cannot be left alone with that: on X11 the first repeat of a held key is not marked as one,
+and with a non-Latin layout none is (Qt 6.11). There a repeat is a release and a press at the same moment.
 """
 
 from __future__ import annotations
@@ -11,7 +14,7 @@ from __future__ import annotations
 import sys
 
 from PySide6.QtCore import QEvent, QObject, Qt, Signal
-from PySide6.QtGui import QAction, QKeyEvent, QKeySequence
+from PySide6.QtGui import QAction, QKeyEvent, QKeySequence, QWindow
 from PySide6.QtWidgets import (
     QAbstractItemView,
     QAbstractSlider,
@@ -31,6 +34,7 @@ from a3s_desktop.ui.theme import icon
 
 _TEXT_WIDGETS = (QLineEdit, QTextEdit, QPlainTextEdit, QAbstractSpinBox)
 _ARROW_WIDGETS = (QAbstractItemView, QAbstractSlider, QComboBox, QTabBar)
+_SAME_MS = 1  # between the release and the press of a repeat; nobody's finger is that fast
 _ARROWS = (Qt.Key.Key_Left, Qt.Key.Key_Right, Qt.Key.Key_Up, Qt.Key.Key_Down)
 _MODIFIERS = (
     (Qt.KeyboardModifier.ControlModifier, "Ctrl"),
@@ -106,6 +110,8 @@ class Shortcuts(QObject):
         self._by_position: dict[str, QAction] = {}
         self._positions = letter_positions()
         self._window: QWidget | None = None
+        self._handle: QWindow | None = None
+        self._released = (0, 0)  # native code and time (ms) of the last key release
         for spec in ACTIONS:
             self._actions[spec.id] = self._build(spec)
         self.rebind()
@@ -154,13 +160,36 @@ class Shortcuts(QObject):
                 action.setIcon(icon(self._specs[name].icon))
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
-        """Position keys, and arrow keys that belong to a list which has the focus."""
+        """Repeats of held keys, position keys, and arrow keys that belong to a list which has the focus."""
         kind = event.type()
-        if kind == QEvent.Type.ShortcutOverride and watched is self._window:
+        if watched is self._handle and self._handle is not None:
+            if kind == QEvent.Type.KeyRelease:
+                self._released = (event.nativeScanCode(), event.timestamp())  # type: ignore[attr-defined]
+            elif kind == QEvent.Type.ShortcutOverride and self._is_hidden_repeat(event):  # type: ignore[arg-type]
+                event.accept()  # no shortcut is tried; the key goes to the widget that has the focus
+                return True
+        elif kind == QEvent.Type.Show and watched is self._window:
+            self._watch_handle()
+        elif kind == QEvent.Type.ShortcutOverride and watched is self._window:
             self._override(event)  # type: ignore[arg-type]
         elif kind == QEvent.Type.StyleChange and watched is self._window:
             self.retheme()
         return False
+
+    def _watch_handle(self) -> None:
+        # The native window sees every key, whatever widget has the focus and takes it.
+        handle = self._window.windowHandle() if self._window is not None else None
+        if handle is not None and handle is not self._handle:
+            self._handle = handle
+            handle.installEventFilter(self)
+
+    def _is_hidden_repeat(self, event: QKeyEvent) -> bool:
+        """Whether a press is a repeat that is not marked as one, and must not fire an action that does not repeat."""
+        code, when = self._released
+        if event.isAutoRepeat() or not code or event.nativeScanCode() != code or event.timestamp() - when > _SAME_MS:
+            return False
+        pressed = QKeySequence(event.keyCombination())
+        return not any(action.autoRepeat() and pressed in action.shortcuts() for action in self._actions.values())
 
     def _override(self, event: QKeyEvent) -> None:
         focus = QApplication.focusWidget()
