@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Generator
 from typing import Any
 
@@ -239,8 +240,6 @@ def test_a_dump_that_fails_leaves_nothing(monkeypatch: pytest.MonkeyPatch) -> No
 
 def test_a_dump_survives_storage(tmp_path: Any) -> None:
     """Arrays without objects, values that JSON keeps: what the journal's snapshots need."""
-    import json
-
     case = random_case(5, 22, 3)
     engine = case.engine()
     for _ in range(6):
@@ -268,7 +267,6 @@ def test_the_digest_sees_every_part_of_the_state() -> None:
         engine.restore(mark)
     assert len(seen) == 4
     engine.impose(engine.question.left, engine.question.right, Answer.SKIP)
-    assert engine.digest() not in seen - {engine.digest()}
     assert engine.digest() != start
 
 
@@ -288,7 +286,7 @@ def test_an_imposed_difference_divides_a_cluster_and_keeps_must_links_together()
     check_at_rest(engine)
     with pytest.raises(ContradictionError) as caught:
         engine.impose(second, first, Answer.SAME)
-    assert caught.value.chain == ((2 * [second])[0], first, "different") or len(caught.value.chain) >= 1
+    assert caught.value.chain == ((second, fourth, "same"), (fourth, third, "different"), (third, first, "same"))
 
 
 def test_representatives_show_confirmed_members_first() -> None:

@@ -6,7 +6,8 @@ an iteration, and the aggregation probability is a mean by default. What the pap
 - pairs of clusters whose relation is known already do not use up places in an iteration's list;
 - a split asks each member against its most probable subcluster only (`COMPARISONS`);
 - the outlier stage goes in rounds: the best home of every outlier first, in order of expected gain, then the next;
-- an outlier is asked only against clusters that its neighbours belong to; a *skip* never moves samples.
+- an outlier is asked only against clusters that its neighbours belong to;
+- a *skip* never moves samples: a member that was skipped against the centre in a split stays with the centre.
 """
 
 from __future__ import annotations
@@ -160,6 +161,8 @@ class A3SPaper:
                 continue
             nearest = sorted(range(len(parts)), key=lambda k: (-round(float(p[at, parts[k]].max()), 6), k))
             home = yield from self._find_home(context, sample, [int(ordered[parts[k][0]]) for k in nearest])
+            if home is None and context.store.is_skipped(sample, centre):
+                continue  # nobody said that it does not belong here
             if home is None:
                 parts.append([at])
                 context.isolate(sample)
