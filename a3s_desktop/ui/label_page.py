@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QEvent, QSize, Qt, QTimer, Signal, Slot
 from PySide6.QtGui import QKeyEvent
-from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QSizePolicy, QStackedWidget, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QStackedWidget, QVBoxLayout, QWidget
 
 from a3s_desktop.actions import ACTIONS, Scope
 from a3s_desktop.core.types import Answer, Reason
@@ -17,18 +17,18 @@ from a3s_desktop.session.state import Change, ChangeKind, Phase, QuestionView, S
 from a3s_desktop.settings import SettingsStore
 from a3s_desktop.ui.bridge import Bridge
 from a3s_desktop.ui.image_loader import ImageLoader
-from a3s_desktop.ui.label_parts import AnswerButton, Banner, Counters, FinishedPanel, Legend, ToolIcon, count
+from a3s_desktop.ui.label_bars import AnswerBar, QuestionBar
+from a3s_desktop.ui.label_parts import Banner, FinishedPanel, count
 from a3s_desktop.ui.linked_panes import LinkedPanes
 from a3s_desktop.ui.member_strip import Member
 from a3s_desktop.ui.pair_area import PairArea
 from a3s_desktop.ui.shortcuts import Shortcuts
-from a3s_desktop.ui.theme import ICON, SPACE_1, SPACE_2, SPACE_3, SPACE_4, icon_pixmap, tokens
+from a3s_desktop.ui.theme import tokens
 from a3s_desktop.ui.view_link import STEP
 
 if TYPE_CHECKING:
     from a3s_desktop.storage.workspace import Items
 
-_COUNTERS = (("answers", "answers"), ("skipped", "skipped"), ("clusters", "clusters"), ("singles", "single images"))
 _REASONS = {
     Reason.MERGE: "Merge",
     Reason.PURITY: "Purity check",
@@ -90,7 +90,6 @@ class LabelPage(QWidget):
         self._connect()
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         self.setAccessibleName("Pair")
-        self._take_rebound()
         self._update_actions()
 
     # For the window and tests
@@ -120,78 +119,12 @@ class LabelPage(QWidget):
         layout = QVBoxLayout(self)
         layout.setContentsMargins(0, 0, 0, 0)
         layout.setSpacing(0)
-        layout.addWidget(self._build_head())
+        self._head = QuestionBar()
+        self._foot = AnswerBar(self._shortcuts)
+        layout.addWidget(self._head)
         layout.addWidget(self._banner)
         layout.addWidget(self._stack, 1)
-        layout.addWidget(self._build_foot())
-
-    def _build_head(self) -> QWidget:
-        head = QFrame()
-        head.setProperty("role", "bar")
-        self._why_icon = QLabel()
-        self._why = QLabel()
-        self._why.setProperty("role", "heading")
-        self._why.setWordWrap(True)
-        self._why.setTextFormat(Qt.TextFormat.PlainText)
-        self._why.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Preferred)
-        self._kind = QLabel()
-        self._kind.setProperty("role", "small")
-        self._counters = Counters(_COUNTERS)
-        words = QVBoxLayout()
-        words.setSpacing(1)
-        words.addWidget(self._kind)
-        words.addWidget(self._why)
-        row = QHBoxLayout(head)
-        row.setContentsMargins(SPACE_4, SPACE_2, SPACE_4, SPACE_2)
-        row.setSpacing(SPACE_4)
-        row.addLayout(words, 1)
-        row.addWidget(self._counters)
-        head.setMinimumHeight(58)
-        return head
-
-    def _build_foot(self) -> QWidget:
-        foot = QFrame()
-        foot.setProperty("role", "foot")
-        action = self._shortcuts.action
-        self._buttons = {
-            name: AnswerButton(action(name), kind)
-            for name, kind in (("answer.same", "same"), ("answer.skip", "plain"), ("answer.different", "different"))
-        }
-        self._last_icon = QLabel()
-        self._last = QLabel()
-        self._last.setProperty("role", "small")
-        self._last.setTextFormat(Qt.TextFormat.PlainText)
-        past = QHBoxLayout()
-        past.setSpacing(SPACE_1)
-        for name in ("edit.undo", "edit.redo"):
-            past.addWidget(ToolIcon(action(name)))
-        past.addSpacing(SPACE_1)
-        past.addWidget(self._last_icon)
-        past.addWidget(self._last, 1)
-        self._asking_tools, self._view_tools = QWidget(), QWidget()
-        middle = QHBoxLayout(self._asking_tools)
-        middle.setContentsMargins(0, 0, 0, 0)
-        middle.setSpacing(SPACE_2)
-        for button in self._buttons.values():
-            middle.addWidget(button)
-        tools = QHBoxLayout(self._view_tools)
-        tools.setContentsMargins(0, 0, 0, 0)
-        tools.setSpacing(2)
-        tools.addStretch(1)
-        for name in ("view.fit", "view.actual", "view.zoom_out", "view.zoom_in", "view.link", "view.legend"):
-            tools.addWidget(ToolIcon(action(name)))
-        row = QHBoxLayout()
-        row.setSpacing(SPACE_3)
-        row.addLayout(past, 1)
-        row.addWidget(self._asking_tools)
-        row.addWidget(self._view_tools, 1)
-        self._legend = Legend()
-        column = QVBoxLayout(foot)
-        column.setContentsMargins(SPACE_4, SPACE_2, SPACE_4, SPACE_2)
-        column.setSpacing(SPACE_2)
-        column.addLayout(row)
-        column.addWidget(self._legend)
-        return foot
+        layout.addWidget(self._foot)
 
     def _connect(self) -> None:
         bridge, action = self._bridge, self._shortcuts.action
@@ -216,8 +149,6 @@ class LabelPage(QWidget):
         action("view.link").toggled.connect(self._on_linked)
         action("view.legend").setChecked(self._settings.value.legend)
         action("view.legend").toggled.connect(self._on_legend)
-        self._legend.setVisible(self._settings.value.legend)
-        self._shortcuts.rebound.connect(self._take_rebound)
         self._finished.exportWanted.connect(self.exportWanted)
         self._finished.clustersWanted.connect(self.clustersWanted)
         self._finished.undoWanted.connect(bridge.undo)
@@ -227,13 +158,9 @@ class LabelPage(QWidget):
     @Slot(object, object)
     def _on_state(self, state: SessionState, change: Change) -> None:
         self._banner.say(_READ_ONLY if state.read_only else "", "banner-warning")
-        self._counters.set_value("answers", state.answers)
-        self._counters.set_value("skipped", state.skipped)
-        self._counters.set_value("clusters", state.clusters)
-        self._counters.set_value("singles", state.singletons)
+        self._head.set_counts(state.answers, state.skipped, state.clusters, state.singletons)
         if change.kind is ChangeKind.OPENED:
-            self._last.clear()
-            self._last_icon.clear()
+            self._foot.set_last()
             self._question = None
         else:
             self._show_last(change)
@@ -256,8 +183,7 @@ class LabelPage(QWidget):
             column.pane.set_image(None)
             column.strip.set_members(())
         self._stack.setCurrentWidget(self._blank)
-        self._why.clear()
-        self._kind.clear()
+        self._head.set_question("", "")
         self._banner.say("")
         self._loader.cancel("prefetch")
         self._update_actions()
@@ -284,12 +210,11 @@ class LabelPage(QWidget):
         self._settled = False
         self._moment.stop()
         self._stack.setCurrentWidget(self._area)
-        self._show_tools(True)
+        self._foot.show_tools(True, self._settings.value.legend)
         kind = _REASONS[question.reason]
         if not self._settings.value.blind:
             kind = f"{kind}  ·  same with {question.probability:.0%} by the model"
-        self._kind.setText(kind)
-        self._why.setText(question.text)
+        self._head.set_question(kind, question.text)
         self._panes.forget_painted()
         self._panes.reset()
         left, right = self._area.columns
@@ -304,18 +229,11 @@ class LabelPage(QWidget):
     def _show_finished(self, state: SessionState) -> None:
         self._question = None
         self._settled = False
-        self._kind.setText("Finished")
-        self._why.setText("Every pair that could change a cluster has been answered.")
+        self._head.set_question("Finished", "Every pair that could change a cluster has been answered.")
         self._finished.set_result(state.items, state.answers, state.clusters, state.singletons, state.skipped)
         self._finished.set_can_undo(state.can_undo and not state.read_only)
         self._stack.setCurrentWidget(self._finished)
-        self._show_tools(False)
-
-    def _show_tools(self, asking: bool) -> None:
-        """Answers, view tools and legend only while there is a pair."""
-        self._asking_tools.setVisible(asking)
-        self._view_tools.setVisible(asking)
-        self._legend.setVisible(asking and self._settings.value.legend)
+        self._foot.show_tools(False, self._settings.value.legend)
 
     def _show_last(self, change: Change) -> None:
         t = tokens()
@@ -324,8 +242,7 @@ class LabelPage(QWidget):
         colour = colours.get(name, t.skip)
         symbol = {ChangeKind.UNDO: "undo", ChangeKind.REDO: "redo"}.get(change.kind, name)
         moved = f"  ·  {count(len(change.moved), 'image')} moved" if len(change.moved) else ""
-        self._last.setText(f"{change.text}{moved}")
-        self._last_icon.setPixmap(icon_pixmap(symbol, colour, ICON, self.devicePixelRatioF()))
+        self._foot.set_last(f"{change.text}{moved}", symbol, colour)
         if self.isVisible():
             self._area.flash(t.accent if change.kind is ChangeKind.UNDO else colour)
 
@@ -413,22 +330,7 @@ class LabelPage(QWidget):
     @Slot(bool)
     def _on_legend(self, shown: bool) -> None:
         self._settings.change(legend=shown)
-        self._legend.setVisible(shown and self._question is not None)
-
-    @Slot()
-    def _take_rebound(self) -> None:
-        keys = self._shortcuts.keys
-        for name, button in self._buttons.items():
-            shown = keys(name)
-            button.set_key(shown[0] if shown else "")
-        zoom = (*keys("view.zoom_in")[:1], *keys("view.zoom_out")[:1], "Wheel")
-        entries = []
-        for spec in ACTIONS:
-            if spec.id == "view.zoom_in":
-                entries.append((zoom, "zoom"))
-            elif spec.legend and spec.id != "view.zoom_out" and keys(spec.id):
-                entries.append((keys(spec.id)[: 1 if spec.id.startswith("view.") else 2], spec.legend))
-        self._legend.set_entries(entries)
+        self._foot.show_tools(self._question is not None, shown)
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
         """Esc ends a comparison; keys of disabled answers end here instead of reaching something else."""
@@ -446,12 +348,11 @@ class LabelPage(QWidget):
     def changeEvent(self, event: QEvent) -> None:
         """Icons and colours follow the theme."""
         super().changeEvent(event)
-        if event.type() == QEvent.Type.PaletteChange and hasattr(self, "_buttons"):
+        if event.type() == QEvent.Type.PaletteChange and hasattr(self, "_foot"):
             self._banner.recolour()
+            self._foot.recolour()
             for column in self._area.columns:
                 column.title.recolour()
-            for button in self._buttons.values():
-                button.recolour()
 
     def sizeHint(self) -> QSize:
         """Large."""
