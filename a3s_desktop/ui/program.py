@@ -87,6 +87,8 @@ class Program:
             log_file,
         )
         self.export_flow = ExportFlow(self.window, self.bridge, self.shortcuts, settings)
+        if self.trace is not None:
+            self.trace.watch(self.label)
         self.label.exportWanted.connect(self.export_flow.begin)
         self.label.clustersWanted.connect(cluster_dock.show)
         self.label.clustersWanted.connect(cluster_dock.raise_)

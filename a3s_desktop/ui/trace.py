@@ -1,10 +1,12 @@
-"""A debugging aid (``--trace-file``): what the user saw and did, one JSON object a line, written at once.
+"""A debugging aid (``A3S_TRACE_FILE=path``): what the user saw and did, one JSON object a line, written at once.
 
 Every line is in the operating system's hands before the window goes on, so the file also tells after a crash which
 pairs had been on the screen. Lines:
 
 ``{"event": "painted", "question": id, "left": i, "right": j, "answers": n, "at": t}``
     Both images of this pair have just been painted; ``answers`` (skips included) are in force.
+``{"event": "ready", "question": id, "at": t}``
+    An answer to this pair is taken from now on.
 ``{"event": "changed", "kind": "answer" | "undo" | "redo" | "opened", "text": "Same", "answers": n, "at": t}``
     An operation is on disk and was published.
 ``{"event": "window", "id": n}``
@@ -23,6 +25,7 @@ from PySide6.QtCore import QObject, Slot
 
 from a3s_desktop.session.state import Change, QuestionView, SessionState
 from a3s_desktop.ui.bridge import Bridge
+from a3s_desktop.ui.label_page import LabelPage
 
 
 class Trace(QObject):
@@ -46,6 +49,10 @@ class Trace(QObject):
         """Note the main window's native id."""
         self._write("window", id=native_id)
 
+    def watch(self, page: LabelPage) -> None:
+        """Also note when answers are taken."""
+        page.readyChanged.connect(self._on_ready)
+
     def close(self) -> None:
         """End the file."""
         if self._file >= 0:
@@ -55,6 +62,12 @@ class Trace(QObject):
     @Slot(object)
     def _on_painted(self, question: QuestionView) -> None:
         self._write("painted", question=question.id, left=question.left, right=question.right, answers=self._in_force())
+
+    @Slot(bool)
+    def _on_ready(self, ready: bool) -> None:
+        state = self._bridge.state
+        if ready and state is not None and state.question is not None:
+            self._write("ready", question=state.question.id)
 
     @Slot(object, object)
     def _on_changed(self, _state: SessionState, change: Change) -> None:
