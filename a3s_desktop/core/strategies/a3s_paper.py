@@ -12,7 +12,9 @@ an iteration, and the aggregation probability is a mean by default. What the pap
 
 from __future__ import annotations
 
-from collections.abc import Generator
+from collections.abc import Generator, Iterator
+from itertools import groupby
+from operator import itemgetter
 
 import numpy as np
 
@@ -63,29 +65,29 @@ class A3SPaper:
         """Candidate pairs of an iteration: of all pairs the k most probable, in order of expected NMI gain."""
         pairs = cluster_pairs(context.graph, context.partition.labels, context.options.aggregation)
         sizes = np.bincount(context.partition.labels)
-        open_pairs = [
-            (k, context.leader(a), context.leader(b))
-            for k, a, b in zip(range(len(pairs.first)), pairs.first.tolist(), pairs.second.tolist(), strict=True)
-            if sizes[a] > 1 and sizes[b] > 1
-        ]
-        open_pairs = [row for row in open_pairs if context.store.relation(row[1], row[2]) is None]
-        open_pairs.sort(key=lambda row: -round(float(pairs.probability[row[0]]), 9))
-        open_pairs = open_pairs[: context.partition.n_clusters]
-        open_pairs.sort(key=lambda row: -round(float(pairs.gain[row[0]]), 12))
+        larger = np.flatnonzero((sizes[pairs.first] > 1) & (sizes[pairs.second] > 1))
+        rows: list[tuple[float, int, int]] = []
+        for k in larger[np.argsort(-pairs.probability[larger].round(9), kind="stable")].tolist():
+            if len(rows) == context.partition.n_clusters:
+                break
+            left, right = context.leader(int(pairs.first[k])), context.leader(int(pairs.second[k]))
+            if context.store.relation(left, right) is None:
+                rows.append((-round(float(pairs.gain[k]), 12), left, right))
+        rows.sort(key=lambda row: row[0])  # stable: equal gains stay in order of probability
         context.values["tau"] = self._mean_density(context) + context.options.tau_offset
-        self._set_list(context, _AGGREGATE, [row[1:] for row in open_pairs])
+        self._set_list(context, _AGGREGATE, [row[1:] for row in rows])
 
     def _start_outlier_round(self, context: Context) -> None:
         """The most probable open home of every outlier, in order of expected NMI gain."""
-        labels = context.partition.labels
-        sizes = np.bincount(labels)
-        rows: list[tuple[float, int, int]] = []
-        for cluster in np.unique(labels[sizes[labels] <= 2]).tolist():
-            home = self._most_probable_home(context, cluster)
-            if home is not None:
-                other, chance = home
-                gain = chance * float(merge_entropy(sizes[cluster], sizes[other], len(labels)))
-                rows.append((-round(gain, 12), context.leader(cluster), context.leader(other)))
+        sizes = np.bincount(context.partition.labels)
+        found = list(self._best_homes(context))
+        table = np.array(found, np.float64).reshape(-1, 3)
+        outliers, homes = table[:, 0].astype(np.int64), table[:, 1].astype(np.int64)
+        gains = merge_entropy(sizes[outliers], sizes[homes], context.graph.n) / (1.0 + np.exp(-table[:, 2]))
+        rows = [
+            (-gain, context.leader(outlier), context.leader(home))
+            for gain, (outlier, home, _) in zip(gains.round(12).tolist(), found, strict=True)
+        ]
         rows.sort()
         self._set_list(context, _OUTLIERS if rows else _DONE, [row[1:] for row in rows])
 
@@ -204,20 +206,27 @@ class A3SPaper:
         context.values["at"] = context.values["at"] + 1
         return None
 
-    def _most_probable_home(self, context: Context, cluster: int) -> tuple[int, float] | None:
-        """The neighbouring cluster that an outlier most probably belongs to, of those not known to differ, and P."""
-        labels, leader = context.partition.labels, context.leader(cluster)
-        best: dict[int, float] = {}
-        for i in context.partition.members(cluster):
-            columns, logodds = context.graph.row(int(i))
-            for other, value in zip(labels[columns].tolist(), logodds.tolist(), strict=True):
-                best[other] = max(value, best.get(other, value))
-        best.pop(cluster, None)
-        for other in sorted(best, key=lambda other: (-best[other], other)):
-            home = context.leader(other)
-            if context.store.relation(leader, home) is None and not context.store.is_skipped(leader, home):
-                return other, 1.0 / (1.0 + float(np.exp(-best[other])))
-        return None
+    def _best_homes(self, context: Context) -> Iterator[tuple[int, int, float]]:
+        """Each outlier's most probable neighbouring cluster of those not known to differ: (outlier, home, log-odds)."""
+        graph, labels, store = context.graph, context.partition.labels, context.store
+        samples = np.flatnonzero(np.bincount(labels)[labels] <= 2)
+        counts = graph.indptr[samples + 1] - graph.indptr[samples]
+        edges = np.arange(counts.sum()) + np.repeat(graph.indptr[samples] - np.cumsum(counts) + counts, counts)
+        own, other, logodds = np.repeat(labels[samples], counts), labels[graph.indices[edges]], graph.logodds[edges]
+        order = np.lexsort((other, -logodds, own))
+        order = order[own[order] != other[order]]
+        edges_by_outlier = zip(own[order].tolist(), other[order].tolist(), logodds[order].tolist(), strict=True)
+        for outlier, group in groupby(edges_by_outlier, key=itemgetter(0)):
+            leader = context.leader(outlier)
+            seen: set[int] = set()  # a home comes once for each edge that leads to it, the most probable first
+            for _, home, value in group:
+                if home in seen:
+                    continue
+                seen.add(home)
+                other_leader = context.leader(home)
+                if store.relation(leader, other_leader) is None and not store.is_skipped(leader, other_leader):
+                    yield outlier, home, value
+                    break
 
     # --- density
 
