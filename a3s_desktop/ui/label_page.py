@@ -16,9 +16,10 @@ from a3s_desktop.errors import A3SError
 from a3s_desktop.session.state import Change, ChangeKind, Phase, QuestionView, SessionState
 from a3s_desktop.settings import SettingsStore
 from a3s_desktop.ui.bridge import Bridge
+from a3s_desktop.ui.finished_panel import FinishedPanel, count
 from a3s_desktop.ui.image_loader import ImageLoader
 from a3s_desktop.ui.label_bars import AnswerBar, QuestionBar
-from a3s_desktop.ui.label_parts import Banner, FinishedPanel, count
+from a3s_desktop.ui.label_parts import Banner
 from a3s_desktop.ui.linked_panes import LinkedPanes
 from a3s_desktop.ui.member_strip import Member
 from a3s_desktop.ui.pair_area import PairArea

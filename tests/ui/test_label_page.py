@@ -19,8 +19,9 @@ from a3s_desktop.core.types import Answer
 from a3s_desktop.errors import StorageFailedError
 from a3s_desktop.settings import SettingsStore
 from a3s_desktop.ui import image_loader
+from a3s_desktop.ui.finished_panel import FinishedPanel
 from a3s_desktop.ui.image_pane import ImagePane
-from a3s_desktop.ui.label_parts import AnswerButton, Banner, FinishedPanel, Legend
+from a3s_desktop.ui.label_parts import AnswerButton, Banner, Legend
 from a3s_desktop.ui.linked_panes import LinkedPanes
 from a3s_desktop.ui.member_strip import MemberStrip
 from a3s_desktop.ui.pair_area import PairArea
