@@ -84,6 +84,7 @@ class ClusterMap(QWidget):
         self._items = items
         self._leave()
 
+    @Slot(object)
     def set_points(self, points: npt.NDArray[Any] | PointGrid | None) -> None:
         """Show a layout, or replace it; the labels are kept where their number fits.
 
