@@ -1,4 +1,4 @@
-"""The command line. Importing it loads neither Qt nor the sciences; each command imports what it needs."""
+"""The command line. Importing it loads neither Qt nor SciPy nor scikit-learn; each command imports what it needs."""
 
 from __future__ import annotations
 

@@ -92,7 +92,7 @@ def part(whole: Data) -> Data:
 def test_random_sequences_in_memory(whole: Data, part: Data, seed: int) -> None:
     rng = np.random.default_rng(seed)
     for number in range(IN_MEMORY // 4):
-        data = part if number % 5 else whole
+        data = part if number % 10 else whole
         journal = MemoryJournal()
         session = run(data, sequence(rng, 36), journal, lambda same: same, int(rng.integers(1, 12)))
         check_against_replay(data, session, journal)
