@@ -374,10 +374,7 @@ def demo(rest: list, offscreen: bool) -> int:
         f"the true labels. Pictures of every screen and a table of results go to {OUTPUT} ..."
     )
     environment = dict(clean_environment(), QT_QPA_PLATFORM="offscreen")
-    code = run_program(["-m", "a3s_desktop", "demo", "--auto", OUTPUT, *rest], environment)
-    if code == 0:
-        say(f"Done. See the pictures and the results table in {OUTPUT}")
-    return code
+    return run_program(["-m", "a3s_desktop", "demo", "--auto", OUTPUT, *rest], environment)
 
 
 def test(rest: list, setup_only: bool) -> int:
