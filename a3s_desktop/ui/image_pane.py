@@ -24,7 +24,7 @@ from a3s_desktop.ui.pane_drawing import draw_badge, draw_caption, draw_corners, 
 from a3s_desktop.ui.theme import scaled_font, tokens
 from a3s_desktop.ui.view_link import STEP, Frame, View
 
-_SMOOTH_UP_TO = 12.0  # device pixels per image pixel; beyond, single pixels are shown as squares
+_SMOOTH_UP_TO = 20.0  # device pixels per image pixel; beyond, single pixels are shown as squares
 _WAIT_MS = 180  # before "Loading" is written, so that a fast load does not flicker
 _RESIZE_MS = 120
 

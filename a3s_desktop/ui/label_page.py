@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QEvent, QSize, Qt, QTimer, Signal, Slot
 from PySide6.QtGui import QKeyEvent
-from PySide6.QtWidgets import QStackedWidget, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QApplication, QStackedWidget, QVBoxLayout, QWidget
 
 from a3s_desktop.actions import ACTIONS, Scope
 from a3s_desktop.core.types import Answer, Reason
@@ -186,7 +186,7 @@ class LabelPage(QWidget):
         self._stack.setCurrentWidget(self._blank)
         self._head.set_question("", "")
         self._banner.say("")
-        self._loader.cancel("prefetch")
+        self._loader.clear()  # the next project, or this one with its drive plugged in again, is read anew
         self._update_actions()
 
     @Slot(object)
@@ -210,6 +210,9 @@ class LabelPage(QWidget):
         self._question = question
         self._settled = False
         self._moment.stop()
+        focus = QApplication.focusWidget()
+        if focus is not None and self._finished.isAncestorOf(focus):
+            self.setFocus()  # else hiding that button would hand the focus, and Space, to any other one
         self._stack.setCurrentWidget(self._area)
         self._foot.show_tools(True, self._settings.value.legend)
         kind = _REASONS[question.reason]

@@ -72,6 +72,14 @@ class MemberStrip(QWidget):
         self.setAccessibleDescription(f"{len(wanted)} images" if wanted else empty_text)
         self.update()
 
+    def set_row_height(self, height: int) -> None:
+        """Larger or smaller thumbnails; they are fetched anew, sharp for their size."""
+        if height != self.height():
+            self.setFixedHeight(height)
+            self._pixmaps.clear()
+            self._keys.clear()
+            self._fetch()
+
     def set_current(self, item: int) -> None:
         """Mark the member that is shown large; -1 for none."""
         self._current = item

@@ -14,6 +14,7 @@ from a3s_desktop.ui.theme import SPACE_1, SPACE_2, cluster_colour, set_role, tok
 FRAME = 10  # logical pixels around the pair; the flash is painted only here
 GUTTER = 10
 FLASH_MS = 420
+STRIP, STRIP_LARGE, ROOMY = 70, 94, 760  # height of the strips; from which height of the area on they are large
 
 
 class ClusterTitle(QWidget):
@@ -45,7 +46,7 @@ class ClusterTitle(QWidget):
 
     def set_cluster(self, cluster: int, size: int) -> None:
         """Show a cluster; one of size 1 is called a single image."""
-        self._cluster = cluster
+        self._cluster = cluster if size > 1 else -1
         self._name.setText(f"Cluster {cluster}" if size > 1 else "Single image")
         self._size.setText(f"{size:,} images" if size > 1 else "no cluster yet")
         self.recolour()
@@ -57,7 +58,8 @@ class ClusterTitle(QWidget):
 
     def recolour(self) -> None:
         """After a change of theme."""
-        colour = cluster_colour(max(self._cluster, 0)).name()
+        # Single images are grey on the map too.
+        colour = cluster_colour(self._cluster).name() if self._cluster >= 0 else tokens().outline
         self._dot.setStyleSheet(f"background: {colour}; border-radius: 5px;")
 
 
@@ -77,7 +79,7 @@ class PairColumn(QWidget):
         self.title = ClusterTitle()
         self.pane = ImagePane(loader)
         self.pane.setObjectName(f"pane.{side}")
-        self.strip = MemberStrip(loader, 70)
+        self.strip = MemberStrip(loader, STRIP)
         self.strip.setObjectName(f"strip.{side}")
         self.strip.chosen.connect(self.memberChosen)
         column = QVBoxLayout(self)
@@ -164,6 +166,9 @@ class PairArea(QWidget):
         """Keep both columns equal."""
         super().resizeEvent(event)
         self._even()
+        roomy = self.height() >= ROOMY
+        for column in self.columns:
+            column.strip.set_row_height(STRIP_LARGE if roomy else STRIP)
 
     def _even(self) -> None:
         odd = (self.width() - 2 * FRAME - GUTTER) % 2

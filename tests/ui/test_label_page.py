@@ -301,6 +301,7 @@ def test_answered_to_the_end(desk: Desk, project: Path) -> None:
     QTest.mouseClick(panel.undo_button, Qt.MouseButton.LeftButton)
     desk.until(lambda: desk.page.ready)
     assert not panel.isVisible()
+    assert QApplication.focusWidget() is desk.page
 
 
 def test_a_member_is_compared_and_left_again(desk: Desk, project: Path) -> None:

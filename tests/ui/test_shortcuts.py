@@ -15,6 +15,7 @@ from pytestqt.qtbot import QtBot
 from a3s_desktop.actions import Scope
 from a3s_desktop.settings import SettingsStore
 from a3s_desktop.ui.shortcuts import Shortcuts, letter_positions, native_text, position_sequence
+from a3s_desktop.ui.theme import apply_theme
 
 NONE = Qt.KeyboardModifier.NoModifier
 CYRILLIC_A = 0x0410  # where F is on a US keyboard
@@ -155,6 +156,21 @@ def test_new_keys_are_taken_over_and_clashes_named(desk: Desk) -> None:
     assert "(S)" in desk.shortcuts.action("answer.same").toolTip()
     desk.settings.change(keys={"answer.same": ("J",)})
     assert desk.shortcuts.clashes() == {"j": ("answer.same", "answer.different")}
+
+
+def test_icons_follow_a_change_of_theme(desk: Desk, qapp: QApplication) -> None:
+    def lightest() -> int:
+        image = desk.shortcuts.action("panel.map").icon().pixmap(18, 18).toImage()
+        points = [image.pixelColor(x, y) for x in range(image.width()) for y in range(image.height())]
+        return max(colour.lightness() for colour in points if colour.alpha() > 200)
+
+    apply_theme(qapp, "light")
+    QApplication.processEvents()
+    on_light = lightest()
+    apply_theme(qapp, "dark")
+    QApplication.processEvents()
+    assert lightest() > 180 > 100 > on_light
+    apply_theme(qapp, "light")
 
 
 def test_keys_as_people_read_them() -> None:
