@@ -321,3 +321,16 @@ def test_questions_name_a_reason_and_known_pairs_are_not_asked() -> None:
         engine.record(case.truth(engine.question.left, engine.question.right))
     assert reasons <= {Reason.MERGE, Reason.PURITY, Reason.SPLIT, Reason.OUTLIER}
     assert len(reasons) >= 3
+
+
+def test_a_mark_of_the_future_is_refused_before_anything_changes() -> None:
+    engine = random_case(1, 20, 3).engine()
+    start = engine.mark()
+    while engine.question is not None:
+        engine.record(Answer.SKIP)
+    later = engine.mark()
+    engine.restore(start)
+    before, question = engine.digest(), engine.question
+    with pytest.raises(ValueError, match="future"):
+        engine.restore(later)
+    assert (engine.digest(), engine.question) == (before, question)
