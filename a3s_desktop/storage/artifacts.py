@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import json
 import logging
@@ -147,7 +148,8 @@ class ArtifactStore:
             save_arrays(place, arrays, {**meta, "fingerprint": key})
             for other in sorted(self._folder.glob(f"{stage}-*")):
                 if other != place and len(other.name) == len(place.name):
-                    files.remove_tree(other)
+                    with contextlib.suppress(OSError):  # Windows keeps what is mapped; it goes the next time
+                        files.remove_tree(other)
             files.sweep(self._folder)
         except OSError as error:
             raise files.write_failed(self._folder, error) from error

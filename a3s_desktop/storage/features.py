@@ -269,11 +269,11 @@ def feature_problems(file: FeatureFile, task: Task | None = None) -> tuple[Input
     task = task or Task()
     rows, columns = file.values.shape
     step = max(1, _BLOCK_VALUES // columns)
-    first = np.asarray(file.values[0], np.float32)
     bad: list[int] = []
     zero: list[int] = []
     equal = True
-    with np.errstate(over="ignore", invalid="ignore"):
+    with np.errstate(all="ignore"):
+        first = np.asarray(file.values[0], np.float32)
         for start in range(0, rows, step):
             task.step(start / rows)
             block = np.ascontiguousarray(file.values[start : start + step], np.float32)

@@ -22,7 +22,9 @@ from a3s_desktop.storage.sqlite import beside
 _COPY_TRIES = 4
 
 
-def create_journal(path: Path, records: list[RawRecord] | None = None, snapshots_of: Path | None = None) -> None:
+def create_journal(
+    path: Path, records: list[RawRecord] | None = None, snapshots_of: Path | None = None, durable: bool = True
+) -> None:
     """Make a journal file, complete and synchronised, without companions.
 
     Parameters
@@ -31,6 +33,8 @@ def create_journal(path: Path, records: list[RawRecord] | None = None, snapshots
         Already chained records, where a damaged journal is rebuilt.
     snapshots_of : Path, optional
         The damaged journal, whose readable snapshots are carried over.
+    durable : bool
+        Whether to synchronise; a private copy need not be.
 
     Raises
     ------
@@ -42,8 +46,8 @@ def create_journal(path: Path, records: list[RawRecord] | None = None, snapshots
     try:
         with contextlib.closing(sqlite.connect(path)) as connection:
             connection.execute(f"PRAGMA page_size = {sqlite.PAGE_SIZE}")
-            connection.execute("PRAGMA synchronous = FULL")
-            connection.execute("PRAGMA fullfsync = ON")
+            connection.execute(f"PRAGMA synchronous = {'FULL' if durable else 'OFF'}")
+            connection.execute(f"PRAGMA fullfsync = {'ON' if durable else 'OFF'}")
             connection.execute(f"PRAGMA application_id = {sqlite.APPLICATION_ID}")
             connection.execute(f"PRAGMA user_version = {sqlite.VERSION}")
             connection.executescript("BEGIN IMMEDIATE;" + sqlite.SCHEMA + "COMMIT;")
@@ -51,7 +55,8 @@ def create_journal(path: Path, records: list[RawRecord] | None = None, snapshots
                 connection.executemany(sqlite.INSERT_RECORD, records or [])
             if snapshots_of is not None and records:
                 _carry_snapshots(snapshots_of, connection, records)
-        files.sync_folder(path.parent)
+        if durable:
+            files.sync_folder(path.parent)
     except (sqlite3.Error, OSError) as error:
         raise sqlite.failed(path, error) from error
 
@@ -100,9 +105,12 @@ def read_journal(path: Path) -> Journal:
     try:
         data, log = b"", b""
         for attempt in range(_COPY_TRIES):
+            before = data, log
             # The log first: what a checkpoint moves meanwhile is then in both.
             log = files.read_bytes(beside(path, "-wal"))
             data = files.read_bytes(path)
+            if attempt and (data, log) == before:
+                break  # nobody is writing: it is damaged
             inside = _place_copy(Path(copy.name) / str(attempt), data, log)
             journal = _open_whole(inside, log, copy) if data else None
             if journal is not None:
@@ -110,7 +118,7 @@ def read_journal(path: Path) -> Journal:
             time.sleep(0.02 * attempt)  # a checkpoint may have been under way
         found = salvage.salvage(data, log)
         inside = Path(copy.name) / "salvaged.sqlite"
-        create_journal(inside, found.records)
+        create_journal(inside, found.records, durable=False)
         journal = _open_whole(inside, b"", copy, salvage.report(found, ""))
         if journal is None:
             raise StorageFailedError(f"The journal {files.show(path)} could not be read.", "Check the drive.")
@@ -164,6 +172,8 @@ def _open_whole(
         if sqlite.is_damage(error):
             return None
         raise sqlite.failed(path, error) from error
+    except (UnicodeError, OverflowError):
+        return None  # Python could not make text of a damaged schema, or of SQLite's message about it
     finally:
         if connection is not None and not kept:
             with contextlib.suppress(sqlite3.Error):
@@ -248,7 +258,7 @@ def _keep_aside(path: Path) -> str:
 def _carry_snapshots(damaged: Path, fresh: sqlite3.Connection, records: list[RawRecord]) -> None:
     """Carry over the snapshots that can still be read, newest first; those that cannot only cost time to replay."""
     with (
-        contextlib.suppress(sqlite3.Error, OSError, TypeError, OverflowError),
+        contextlib.suppress(sqlite3.Error, OSError, TypeError, OverflowError, UnicodeError),
         tempfile.TemporaryDirectory(prefix="a3s-", ignore_cleanup_errors=True) as folder,
     ):
         log = files.read_bytes(beside(damaged, "-wal"))

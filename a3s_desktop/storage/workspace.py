@@ -149,7 +149,7 @@ class Workspace:
 
     def load_layout(self) -> FloatArray | None:
         """The map's layout, float32 (N, 2); None where there is none."""
-        found = self.load_stage("layout")
+        found = self.load_stage("layout", mmap=False)  # it is replaced while it is shown
         points = found[0].get("points") if found else None
         return points if points is not None and points.shape == (len(self.items), 2) else None
 
@@ -157,9 +157,9 @@ class Workspace:
         """Keep the map's layout. Raises `StorageFailedError`, `ReadOnlyError`."""
         self.save_stage("layout", {"points": np.asarray(points, np.float32)}, {})
 
-    def load_stage(self, stage: str) -> tuple[Arrays, dict[str, Any]] | None:
+    def load_stage(self, stage: str, mmap: bool = True) -> tuple[Arrays, dict[str, Any]] | None:
         """Arrays and meta of a finished stage of these inputs and options, so that interrupted work resumes."""
-        return self._artifacts.load(stage, self._key())
+        return self._artifacts.load(stage, self._key(), mmap)
 
     def save_stage(self, stage: str, arrays: Mapping[str, npt.NDArray[Any]], meta: Mapping[str, Any]) -> None:
         """Keep a finished stage (lower-case name, JSON-able meta). Raises `StorageFailedError`, `ReadOnlyError`."""
