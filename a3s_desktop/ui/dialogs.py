@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 import PySide6
 from PySide6.QtCore import Qt, Signal, Slot
-from PySide6.QtGui import QCloseEvent, QGuiApplication, QPalette, QShowEvent
+from PySide6.QtGui import QGuiApplication, QPalette, QShowEvent
 from PySide6.QtWidgets import (
     QButtonGroup,
     QDialog,
@@ -161,21 +161,14 @@ class MessageDialog(QDialog):
         _fit_height(self)
 
     def reject(self) -> None:
-        """Escape and the window's close button."""
+        """Escape and the window's close button: however it is closed, the one who asked gets an answer."""
         self._finish("close")
-
-    def closeEvent(self, event: QCloseEvent) -> None:
-        """However it is closed, the one who asked gets an answer."""
-        if not self._answered:
-            self._answered = True
-            self.chosen.emit("close")
-        super().closeEvent(event)
 
     def _finish(self, key: str) -> None:
         if not self._answered:
             self._answered = True
+            self.done(0)  # first, so that what follows may open another dialog
             self.chosen.emit(key)
-        self.close()
 
 
 def show_error(parent: QWidget, error: A3SError, title: str = "A3S Desktop") -> MessageDialog:

@@ -145,9 +145,10 @@ def test_five_kills_lose_no_answer_whose_next_pair_was_painted(screen, data, tmp
 def test_a_project_that_another_window_has_open_is_offered_read_only(screen, data, tmp_path):
     project = new_project(data, tmp_path / "project")
     first = machine.Running(screen, tmp_path / "first.jsonl", "open", project)
-    second = machine.Running(screen, tmp_path / "second.jsonl", "open", project)
+    second = None
     try:
         first.first_pair()
+        second = machine.Running(screen, tmp_path / "second.jsonl", "open", project)
         deadline = time.monotonic() + 60
         while not shows(second, "Project in use"):
             assert time.monotonic() < deadline, second.titles()
@@ -161,4 +162,5 @@ def test_a_project_that_another_window_has_open_is_offered_read_only(screen, dat
         second.quit()
     finally:
         first.close()
-        second.close()
+        if second is not None:
+            second.close()

@@ -73,6 +73,7 @@ def test_however_a_question_ends_it_is_answered_once(parent, qtbot, way, outcome
     else:
         dialog.close()
     assert said == [outcome]
+    assert not dialog.isVisible()
 
 
 def test_return_presses_the_main_button(parent, qtbot):
