@@ -6,7 +6,9 @@ import sys
 import threading
 import time
 import traceback
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from pathlib import Path
+from types import FrameType
 
 import numpy as np
 from PySide6.QtCore import QObject, Qt, QTimer, Slot
@@ -14,10 +16,14 @@ from PySide6.QtCore import QObject, Qt, QTimer, Slot
 
 @dataclass(frozen=True, slots=True)
 class Stall:
-    """A beat that was late while the watchdog looked: how late, and what the GUI thread was doing."""
+    """A beat that was late while the watchdog looked: how late, and what the threads were doing.
+
+    Where the GUI thread was only waiting, a worker may have held the interpreter; then its stack tells.
+    """
 
     seconds: float
     stack: str
+    workers: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,7 +47,9 @@ class Beats:
             f"{self.count} beats; wall max {self.wall_max:.0f} ms, p99 {self.wall_p99:.0f} ms; "
             f"own CPU max {self.cpu_max:.0f} ms, p99 {self.cpu_p99:.0f} ms"
         )
-        return f"{text}\nlongest seen stall {worst.seconds * 1000:.0f} ms in\n{worst.stack}" if worst else text
+        if worst is None:
+            return text
+        return f"{text}\nlongest seen stall {worst.seconds * 1000:.0f} ms in\n{worst.stack}{worst.workers}"
 
 
 class Heartbeat(QObject):
@@ -115,9 +123,27 @@ class Heartbeat(QObject):
             if late <= self._patience:
                 continue
             if last == seen:  # the same stall, still going on
-                self._stalls[-1] = Stall(late, self._stalls[-1].stack)
+                self._stalls[-1] = replace(self._stalls[-1], seconds=late)
                 continue
-            frame = sys._current_frames().get(self._watched)  # noqa: SLF001 - the documented way to look at a thread
+            frames = sys._current_frames()  # noqa: SLF001 - the documented way to look at a thread
+            frame = frames.get(self._watched)
             if frame is not None:
                 seen = last
-                self._stalls.append(Stall(late, "".join(traceback.format_stack(frame, limit=8))))
+                workers = "".join(
+                    f"{thread.name}:\n{_stack(frames[thread.ident])}"
+                    for thread in threading.enumerate()
+                    if thread is not self._watchdog
+                    and thread.name.startswith("a3s-")
+                    and thread.ident in frames
+                    and not _waits(frames[thread.ident])
+                )
+                self._stalls.append(Stall(late, _stack(frame), workers))
+
+
+def _stack(frame: FrameType) -> str:
+    return "".join(traceback.format_stack(frame, limit=8))
+
+
+def _waits(frame: FrameType) -> bool:
+    """Whether a thread only waits for work."""
+    return Path(frame.f_code.co_filename).name in ("threading.py", "thread.py", "queue.py")

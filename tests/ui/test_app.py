@@ -1,0 +1,93 @@
+"""From the command line to the window and out again: what is set up is taken down."""
+
+from __future__ import annotations
+
+import gc
+import json
+import logging
+import sys
+import threading
+from pathlib import Path
+
+import pytest
+from PySide6.QtCore import QTimer
+from PySide6.QtWidgets import QApplication
+
+from a3s_desktop.ui import app as app_module
+from a3s_desktop.ui.app import TRACE_VARIABLE, main
+from a3s_desktop.ui.dialogs import MessageDialog
+from a3s_desktop.ui.main_window import MainWindow
+from tests.ui.pair_project import make_project
+
+
+@pytest.fixture(scope="module")
+def project(tmp_path_factory) -> Path:
+    return make_project(tmp_path_factory.mktemp("app"))
+
+
+def windows() -> list[MainWindow]:
+    return [w for w in QApplication.topLevelWidgets() if isinstance(w, MainWindow) and w.isVisible()]
+
+
+def when(condition, then) -> QTimer:
+    """Do something in the running program once a condition holds."""
+    timer = QTimer()
+    timer.setInterval(20)
+
+    def look() -> None:
+        if condition():
+            timer.stop()
+            then()
+
+    timer.timeout.connect(look)
+    timer.start()
+    return timer
+
+
+def painted(trace: Path) -> bool:
+    return trace.exists() and '"painted"' in trace.read_text()
+
+
+def test_open_look_and_leave(qapp, project, tmp_path, monkeypatch):
+    trace = tmp_path / "trace.jsonl"
+    monkeypatch.setenv(TRACE_VARIABLE, str(trace))
+    hooks = (sys.excepthook, threading.excepthook, sys.getswitchinterval(), list(logging.getLogger().handlers))
+    timer = when(lambda: painted(trace), lambda: windows()[0].close())
+    assert main(project=project) == 0
+    timer.stop()
+    assert (sys.excepthook, threading.excepthook, sys.getswitchinterval(), list(logging.getLogger().handlers)) == hooks
+    assert gc.isenabled()
+    events = [json.loads(line) for line in trace.read_text().splitlines()]
+    assert [event["event"] for event in events][:3] == ["window", "changed", "painted"]
+    assert events[2]["answers"] == 0
+
+
+def test_a_bug_in_a_slot_opens_the_crash_dialog_and_is_logged(qapp, tmp_path, qtbot):
+    seen = []
+
+    def break_something() -> None:
+        raise ZeroDivisionError("a bug in a slot")
+
+    def look() -> None:
+        dialogs = [w for w in QApplication.topLevelWidgets() if isinstance(w, MessageDialog) and w.isVisible()]
+        if dialogs:
+            seen.append(dialogs[0]._details)
+            dialogs[0].buttons["quit"].click()
+
+    first = when(lambda: bool(windows()), break_something)
+    second = QTimer()
+    second.setInterval(20)
+    second.timeout.connect(look)
+    second.start()
+    with qtbot.captureExceptions() as caught:
+        assert main() == 0
+    first.stop()
+    second.stop()
+    assert not caught  # the program's own hook had it
+    assert "a bug in a slot" in seen[0]
+    assert "ZeroDivisionError" in seen[0]
+
+
+def test_the_demo_folder_is_the_users(user_folders):
+    assert app_module.demo_folder().name == "demos"
+    assert str(app_module.demo_folder()).startswith(str(user_folders)) or sys.platform == "darwin"
