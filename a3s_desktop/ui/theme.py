@@ -15,7 +15,17 @@ from __future__ import annotations
 from dataclasses import dataclass, fields
 
 from PySide6.QtCore import QByteArray, QRectF, QSize, Qt
-from PySide6.QtGui import QColor, QFont, QFontDatabase, QGuiApplication, QIcon, QPainter, QPalette, QPixmap
+from PySide6.QtGui import (
+    QColor,
+    QFont,
+    QFontDatabase,
+    QGuiApplication,
+    QIcon,
+    QPainter,
+    QPalette,
+    QPixmap,
+    QPixmapCache,
+)
 from PySide6.QtSvg import QSvgRenderer
 from PySide6.QtWidgets import QApplication, QStyleFactory, QWidget
 
@@ -210,9 +220,16 @@ def icon(name: str, colour: str | None = None, size: int = ICON) -> QIcon:
 
 
 def icon_pixmap(name: str, colour: str, size: int, ratio: float = 1.0) -> QPixmap:
-    """One icon as a pixmap, for widgets that paint it themselves."""
+    """One icon as a pixmap, for widgets that paint it themselves; kept, since some paint it at every frame."""
+    key = f"a3s-icon {name} {colour} {size} {ratio}"
+    pixmap = QPixmap()
+    if QPixmapCache.find(key, pixmap):
+        return pixmap
     path = resource("icons", f"{name}.svg")
-    return _render(path.read_bytes(), colour, size, ratio) if path.is_file() else QPixmap()
+    if path.is_file():
+        pixmap = _render(path.read_bytes(), colour, size, ratio)
+        QPixmapCache.insert(key, pixmap)
+    return pixmap
 
 
 def _render(source: bytes, colour: str, size: int, ratio: float) -> QPixmap:

@@ -9,7 +9,6 @@ from __future__ import annotations
 import logging
 
 import pytest
-from PySide6.QtWidgets import QApplication
 
 from a3s_desktop.demo.project import demo_project
 from a3s_desktop.settings import SettingsStore
@@ -43,7 +42,7 @@ def judge(beats: Beats) -> None:
 @pytest.mark.slow
 def test_the_window_lives_while_twenty_thousand_images_are_initialized(program, tmp_path):
     spec = random_data(tmp_path / "random", 20_000, 256)
-    beats = initialize_under_watch(QApplication.instance(), program, spec, seconds=170)
+    beats = initialize_under_watch(program, spec, seconds=170)
     judge(beats)
     assert beats.count > 200
     assert len(program.bridge.items) == 20_000
@@ -52,6 +51,6 @@ def test_the_window_lives_while_twenty_thousand_images_are_initialized(program, 
 @pytest.mark.slow
 def test_the_window_lives_while_two_hundred_answers_come_at_ten_a_second(program, tmp_path):
     project = demo_project("digits", tmp_path, Task())
-    beats, _ = answer_under_watch(QApplication.instance(), program, project, answers=200, pace=100)
+    beats, _ = answer_under_watch(program, project, answers=200, pace=100)
     judge(beats)
     assert program.bridge.state.answers > 190

@@ -11,13 +11,13 @@ import shutil
 import sys
 import tempfile
 import time
+from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
 from PIL import Image
 from PySide6.QtCore import QEventLoop, QObject, Qt, QTimer, Slot
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QApplication
 
 from a3s_desktop.core.types import InitialOptions
 from a3s_desktop.demo.project import demo_project
@@ -44,22 +44,30 @@ def random_data(folder: Path, items: int, columns: int) -> ProjectSpec:
     return ProjectSpec(folder / "project", images, (features,), initial=InitialOptions())
 
 
-def wait(app: QApplication, condition: object, seconds: float) -> None:
-    """Run the event loop as the program does until the condition holds."""
-    end = time.monotonic() + seconds
-    while not condition():  # type: ignore[operator]
-        if time.monotonic() > end:
-            raise TimeoutError("the window waited in vain")
-        app.processEvents(QEventLoop.ProcessEventsFlag.WaitForMoreEvents, 50)
+def wait(condition: Callable[[], bool], seconds: float) -> None:
+    """Run a real event loop, which sleeps as the program's does, until the condition holds."""
+    loop, poll, end = QEventLoop(), QTimer(), time.monotonic() + seconds
+
+    def look() -> None:
+        if condition() or time.monotonic() > end:
+            loop.quit()
+
+    poll.setInterval(10)
+    poll.timeout.connect(look)
+    poll.start()
+    loop.exec()
+    poll.stop()
+    if not condition():
+        raise TimeoutError("the window waited in vain")
 
 
-def initialize_under_watch(app: QApplication, program: Program, spec: ProjectSpec, seconds: float = 300.0) -> Beats:
+def initialize_under_watch(program: Program, spec: ProjectSpec, seconds: float = 300.0) -> Beats:
     """Make a project through the window's own road and wait for its first pair; the heartbeat of that time."""
     program.show()
-    wait(app, program.window.isVisible, 10)
+    wait(program.window.isVisible, 10)
     with Heartbeat() as heart:
         program.pages.new.createRequested.emit(spec)
-        wait(app, lambda: program.label.ready, seconds)
+        wait(lambda: program.label.ready, seconds)
     return heart.result()
 
 
@@ -96,21 +104,19 @@ class Typist(QObject):
         self._wanted -= 1
 
 
-def answer_under_watch(
-    app: QApplication, program: Program, project: Path, answers: int = 200, pace: int = 100
-) -> tuple[Beats, int]:
+def answer_under_watch(program: Program, project: Path, answers: int = 200, pace: int = 100) -> tuple[Beats, int]:
     """Answer at a steady pace with map and history shown; the heartbeat, and how often the next pair was late."""
     program.show()
     program.shell.open_project(project)
-    wait(app, lambda: program.label.ready, 60)
+    wait(lambda: program.label.ready, 60)
     history = program.window.dock("history")
     history.show()
     history.raise_()
     program.window.activateWindow()
-    wait(app, program.window.isActiveWindow, 10)
+    wait(program.window.isActiveWindow, 10)
     typist = Typist(program, pace, answers)
     with Heartbeat() as heart:
-        wait(app, typist.done, answers * pace / 1000 * 5 + 30)
+        wait(typist.done, answers * pace / 1000 * 5 + 30)
     return heart.result(), typist.late
 
 
@@ -128,14 +134,14 @@ def main() -> int:
     try:
         project = demo_project("digits", folder, Task())
         program = Program(SettingsStore(None), folder)
-        beats, late = answer_under_watch(app, program, project, arguments.answers)
+        beats, late = answer_under_watch(program, project, arguments.answers)
         sys.stdout.write(f"{arguments.answers} answers at 10 a second, {late} times late: {beats}\n")
         program.shutdown()
         app.processEvents()
         spec = random_data(folder / "random", arguments.items, arguments.columns)
         program = Program(SettingsStore(None), folder)
         started = time.monotonic()
-        beats = initialize_under_watch(app, program, spec)
+        beats = initialize_under_watch(program, spec)
         took = time.monotonic() - started
         sys.stdout.write(f"{arguments.items:,} × {arguments.columns} initialized in {took:.1f} s: {beats}\n")
         program.shutdown()
