@@ -7,17 +7,17 @@ import os
 import signal
 import sys
 from pathlib import Path
+from typing import Any
 
 import platformdirs
-from PySide6.QtCore import QMessageLogContext, QObject, Qt, QtMsgType, Signal, Slot, qInstallMessageHandler
+from PySide6.QtCore import QEvent, QMessageLogContext, QtMsgType, qInstallMessageHandler
 from PySide6.QtWidgets import QApplication
 
 from a3s_desktop import __version__
-from a3s_desktop.logs import Crash, crash_hooks, qt_level, start_logging
+from a3s_desktop.logs import crash_hooks, qt_level, start_logging
 from a3s_desktop.settings import SettingsStore
 from a3s_desktop.ui.auto_demo import auto_demo
 from a3s_desktop.ui.program import Program
-from a3s_desktop.ui.shell import Shell
 from a3s_desktop.ui.theme import apply_theme, icon
 
 __all__ = ["Program", "auto_demo", "main", "make_application"]
@@ -28,26 +28,6 @@ TRACE_VARIABLE = "A3S_TRACE_FILE"  # see trace.py
 _SWITCH = 0.001  # seconds
 
 log = logging.getLogger(__name__)
-
-
-class CrashRelay(QObject):
-    """Brings a crash from whichever thread met it to the GUI thread."""
-
-    crashed = Signal(object)
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.shell: Shell | None = None
-        self.crashed.connect(self._show, Qt.ConnectionType.QueuedConnection)
-
-    def report(self, crash: Crash) -> None:
-        """Called by the crash hooks, on any thread."""
-        self.crashed.emit(crash)
-
-    @Slot(object)
-    def _show(self, crash: Crash) -> None:
-        if self.shell is not None:
-            self.shell.report_crash(crash)
 
 
 def make_application(arguments: list[str] | None = None) -> QApplication:
@@ -80,34 +60,32 @@ def main(project: Path | None = None, read_only: bool = False, demo: str | None 
         Exit code.
     """
     log_file = start_logging(Path(platformdirs.user_log_dir(NAME, appauthor=False)))
-    relay: CrashRelay | None = None
     former = sys.getswitchinterval()
+    handlers: dict[signal.Signals, Any] = {}
+    sys.setswitchinterval(_SWITCH)
+    qInstallMessageHandler(_log_qt)
     try:
         app = make_application()
-        relay = CrashRelay()
-        with crash_hooks(relay.report):
-            qInstallMessageHandler(_log_qt)
-            sys.setswitchinterval(_SWITCH)
-            settings = SettingsStore(Path(platformdirs.user_config_dir(NAME, appauthor=False)) / "settings.json")
-            for problem in settings.problems:
-                log.warning("%s", problem)
-            apply_theme(app, settings.value.theme)
-            trace = os.environ.get(TRACE_VARIABLE)
-            program = Program(settings, demo_folder(), log_file.path, Path(trace) if trace else None)
-            relay.shell = program.shell
-            for number in (signal.SIGINT, signal.SIGTERM):
-                signal.signal(number, _quit)
+        settings = SettingsStore(Path(platformdirs.user_config_dir(NAME, appauthor=False)) / "settings.json")
+        for problem in settings.problems:
+            log.warning("%s", problem)
+        apply_theme(app, settings.value.theme)
+        trace = os.environ.get(TRACE_VARIABLE)
+        program = Program(settings, demo_folder(), log_file.path, Path(trace) if trace else None)
+        handlers = {number: signal.signal(number, _quit) for number in (signal.SIGINT, signal.SIGTERM)}
+        with crash_hooks(program.crashes.report):
             program.show()
             if project is not None:
                 program.shell.open_project(Path(os.path.abspath(project)), read_only)
             elif demo is not None:
                 program.shell.open_demo(demo)
             code = int(app.exec())
-            relay.shell = None
             program.shutdown()
-            app.sendPostedEvents(None, 0)
-            return code
+            app.sendPostedEvents(None, QEvent.Type.DeferredDelete)
+        return code
     finally:
+        for number, handler in handlers.items():
+            signal.signal(number, handler)
         sys.setswitchinterval(former)
         qInstallMessageHandler(None)
         log_file.close()

@@ -17,7 +17,7 @@ from pathlib import Path
 
 import numpy as np
 from PySide6.QtCore import QEventLoop, Qt
-from PySide6.QtGui import QColor, QKeySequence, QPainter
+from PySide6.QtGui import QColor, QPainter
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication
 
@@ -249,7 +249,7 @@ class Driver:
 
     def press(self, action: str) -> None:
         """Press the first key of an action, where the focus is."""
-        key = QKeySequence(self._program.settings.value.effective_keys()[action][0])[0]
+        key = self._program.shortcuts.action(action).shortcuts()[0][0]  # type: ignore[index]  # not in Qt's stubs
         target = self._app.focusWidget() or self._program.window
         QTest.keyClick(target, key.key(), key.keyboardModifiers())
 

@@ -17,7 +17,7 @@ from a3s_desktop.ui.engine_room import EngineRoom, Exported, Opened
 from a3s_desktop.ui.jobs import Job, Jobs, Worker
 
 if TYPE_CHECKING:
-    from a3s_desktop.storage.workspace import Items
+    from a3s_desktop.storage.items import Items
 
 log = logging.getLogger(__name__)
 

@@ -17,7 +17,7 @@ from a3s_desktop.ui.map_raster import PointGrid
 
 if TYPE_CHECKING:
     from a3s_desktop.session.session import Session
-    from a3s_desktop.storage.workspace import Items
+    from a3s_desktop.storage.items import Items
 
 
 @dataclass(frozen=True, slots=True)

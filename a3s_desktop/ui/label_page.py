@@ -28,7 +28,7 @@ from a3s_desktop.ui.theme import tokens
 from a3s_desktop.ui.view_link import STEP
 
 if TYPE_CHECKING:
-    from a3s_desktop.storage.workspace import Items
+    from a3s_desktop.storage.items import Items
 
 _REASONS = {
     Reason.MERGE: "Merge",

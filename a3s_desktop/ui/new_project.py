@@ -20,7 +20,7 @@ from PySide6.QtWidgets import (
 
 from a3s_desktop.errors import A3SError
 from a3s_desktop.settings import SettingsStore
-from a3s_desktop.storage.spec import ProjectSpec
+from a3s_desktop.storage.spec import ProjectSpec, SpecReport
 from a3s_desktop.ui.check_panel import CheckPanel
 from a3s_desktop.ui.creator import Creator
 from a3s_desktop.ui.fields import FEATURE_FILTER, LABEL_FILTER, ORDER_FILTER, PathField, PathList
@@ -184,9 +184,7 @@ class NewProjectPage(QWidget):
         self.advanced_button.setToolButtonStyle(Qt.ToolButtonStyle.ToolButtonTextBesideIcon)
         set_role(self.advanced_button, kind="quiet")
         self.labels = PathField("Labels", "No file with true labels", pattern=LABEL_FILTER)
-        note = QLabel(
-            "True labels, for a trial on data that is sorted already: questions never use them."
-        )
+        note = QLabel("True labels, for a trial on data that is sorted already: questions never use them.")
         note.setProperty("role", "small")
         note.setWordWrap(True)
         self.options = OptionsForm()
@@ -274,10 +272,10 @@ class NewProjectPage(QWidget):
             self._creator.check(spec)
 
     @Slot(object, object)
-    def _on_checked(self, spec: ProjectSpec, report: object) -> None:
+    def _on_checked(self, spec: ProjectSpec, report: SpecReport) -> None:
         if spec != self.spec():
             return  # the form has moved on
-        self._fit = spec if report.ok else None  # type: ignore[attr-defined]
+        self._fit = spec if report.ok else None
         self.panel.show_report(report)
         self._update()
 

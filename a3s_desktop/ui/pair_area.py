@@ -174,6 +174,9 @@ class PairArea(QWidget):
 
 
 def _mixed(ground: QColor, colour: QColor, share: float) -> QColor:
-    parts = zip(ground.getRgb()[:3], colour.getRgb()[:3], strict=True)
-    red, green, blue = (round(below + (above - below) * share) for below, above in parts)
-    return QColor(red, green, blue)
+    def part(below: int, above: int) -> int:
+        return round(below + (above - below) * share)
+
+    return QColor(
+        part(ground.red(), colour.red()), part(ground.green(), colour.green()), part(ground.blue(), colour.blue())
+    )

@@ -8,6 +8,7 @@ from a3s_desktop.settings import SettingsStore
 from a3s_desktop.ui.bridge import Bridge
 from a3s_desktop.ui.cluster_map import ClusterMap
 from a3s_desktop.ui.cluster_view import ClusterView
+from a3s_desktop.ui.crash_report import CrashReport
 from a3s_desktop.ui.creator import Creator
 from a3s_desktop.ui.export_flow import ExportFlow
 from a3s_desktop.ui.garbage import GarbageCollector
@@ -22,6 +23,7 @@ from a3s_desktop.ui.progress_page import ProgressPage
 from a3s_desktop.ui.shell import Pages, Shell
 from a3s_desktop.ui.shortcuts import Shortcuts
 from a3s_desktop.ui.start_page import StartPage
+from a3s_desktop.ui.theme_switch import ThemeSwitch
 from a3s_desktop.ui.trace import Trace
 
 
@@ -84,8 +86,9 @@ class Program:
             self.shortcuts,
             settings,
             demo_folder,
-            log_file,
         )
+        self.theme = ThemeSwitch(self.shortcuts, settings, self.window)
+        self.crashes = CrashReport(self.window, self.jobs, log_file)
         self.export_flow = ExportFlow(self.window, self.bridge, self.shortcuts, settings)
         if self.trace is not None:
             self.trace.watch(self.label)

@@ -9,16 +9,15 @@ from functools import partial
 from pathlib import Path
 
 from PySide6.QtCore import QObject, QTimer, Slot
-from PySide6.QtGui import QAction
-from PySide6.QtWidgets import QApplication, QFileDialog, QWidget
+from PySide6.QtWidgets import QFileDialog, QWidget
 
 from a3s_desktop.errors import A3SError, ProjectLockedError
-from a3s_desktop.logs import Crash, describe_crash
 from a3s_desktop.session.state import Change, ChangeKind, SessionState
 from a3s_desktop.settings import SettingsStore
+from a3s_desktop.storage.spec import ProjectSpec
 from a3s_desktop.ui.bridge import Bridge, BridgePhase
 from a3s_desktop.ui.creator import Creator
-from a3s_desktop.ui.dialogs import AboutDialog, MessageDialog, ask, show_crash, show_error
+from a3s_desktop.ui.dialogs import AboutDialog, MessageDialog, ask, show_error
 from a3s_desktop.ui.engine_room import Opened
 from a3s_desktop.ui.jobs import Jobs, Worker
 from a3s_desktop.ui.main_window import MainWindow
@@ -27,7 +26,6 @@ from a3s_desktop.ui.progress_page import ProgressPage
 from a3s_desktop.ui.recent import ProjectCard, blank_card, probe_project
 from a3s_desktop.ui.shortcuts import Shortcuts
 from a3s_desktop.ui.start_page import StartPage
-from a3s_desktop.ui.theme import apply_theme
 
 log = logging.getLogger(__name__)
 
@@ -55,8 +53,6 @@ class Shell(QObject):
         Built by ``app.py``.
     demo_folder : Path
         Where the demos' images and projects are kept.
-    log_file : Path or None
-        Named where a bug is reported.
     """
 
     def __init__(
@@ -69,7 +65,6 @@ class Shell(QObject):
         shortcuts: Shortcuts,
         settings: SettingsStore,
         demo_folder: Path,
-        log_file: Path | None = None,
     ) -> None:
         super().__init__(window)
         self._window = window
@@ -80,10 +75,8 @@ class Shell(QObject):
         self._shortcuts = shortcuts
         self._settings = settings
         self._demo_folder = demo_folder
-        self._log_file = log_file
         self._return_to: QWidget = pages.start  # where a creation that is stopped goes back to
         self._leaving = False
-        self._crash_shown = False
         self._patience = self._timer(_PATIENCE, self._show_opening)
         self._busy_timer = self._timer(_BUSY_AFTER, self._show_busy)
         window.may_close = self._may_close
@@ -157,9 +150,6 @@ class Shell(QObject):
             "app.quit": self._quit,
             "edit.undo": self._bridge.undo,
             "edit.redo": self._bridge.redo,
-            "theme.system": self._set_theme,
-            "theme.light": self._set_theme,
-            "theme.dark": self._set_theme,
             "window.fullscreen": self._set_fullscreen,
             "help.about": self._about,
         }
@@ -186,9 +176,6 @@ class Shell(QObject):
         pages.start.demoRequested.connect(self.open_demo)
         pages.new.backRequested.connect(self.show_start)
         pages.new.createRequested.connect(self._on_create)
-        self._jobs.crashed.connect(self._on_job_crashed)
-        hints = QApplication.styleHints()
-        hints.colorSchemeChanged.connect(self._on_system_theme)
 
     @Slot()
     def _update_actions(self) -> None:
@@ -235,24 +222,6 @@ class Shell(QObject):
     def _quit(self) -> None:
         self._window.close()
 
-    @Slot()
-    def _set_theme(self) -> None:
-        action = self.sender()
-        if isinstance(action, QAction):
-            self._settings.change(theme=str(action.data()))
-            self._apply_theme()
-
-    @Slot()
-    def _on_system_theme(self) -> None:
-        if self._settings.value.theme == "system":
-            self._apply_theme()
-
-    def _apply_theme(self) -> None:
-        app = QApplication.instance()
-        if isinstance(app, QApplication):
-            apply_theme(app, self._settings.value.theme)
-            self._shortcuts.retheme()
-
     @Slot(bool)
     def _set_fullscreen(self, on: bool) -> None:
         if on:
@@ -267,9 +236,9 @@ class Shell(QObject):
     # Making a project
 
     @Slot(object)
-    def _on_create(self, spec: object) -> None:
+    def _on_create(self, spec: ProjectSpec) -> None:
         self._begin(
-            f"Making {spec.name}",  # type: ignore[attr-defined]
+            f"Making {spec.name}",
             "This is done once. You can cancel at any time; nothing half-made is left behind.",
             self._pages.new,
         )
@@ -419,25 +388,6 @@ class Shell(QObject):
             self._leaving = True
             self._pages.progress.cancel()
         else:
-            self._window.close()
-
-    @Slot(object)
-    def _on_job_crashed(self, error: BaseException) -> None:
-        self.report_crash(describe_crash(type(error), error, error.__traceback__, "in a worker"))
-
-    @Slot(object)
-    def report_crash(self, crash: Crash) -> None:
-        """Tell a bug once; further ones go to the log while the dialog is open."""
-        if self._crash_shown:
-            return
-        self._crash_shown = True
-        dialog = show_crash(self._window, crash, self._log_file)
-        dialog.chosen.connect(self._on_crash_choice)
-
-    @Slot(str)
-    def _on_crash_choice(self, choice: str) -> None:
-        self._crash_shown = False
-        if choice == "quit":
             self._window.close()
 
     @Slot()

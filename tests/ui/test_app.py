@@ -5,6 +5,7 @@ from __future__ import annotations
 import gc
 import json
 import logging
+import signal
 import sys
 import threading
 from pathlib import Path
@@ -44,6 +45,11 @@ def when(condition, then) -> QTimer:
     return timer
 
 
+def what_is_set_up() -> list[object]:
+    signals = [signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)]
+    return [sys.excepthook, threading.excepthook, sys.getswitchinterval(), *logging.getLogger().handlers, *signals]
+
+
 def painted(trace: Path) -> bool:
     return trace.exists() and '"painted"' in trace.read_text()
 
@@ -51,11 +57,11 @@ def painted(trace: Path) -> bool:
 def test_open_look_and_leave(qapp, project, tmp_path, monkeypatch):
     trace = tmp_path / "trace.jsonl"
     monkeypatch.setenv(TRACE_VARIABLE, str(trace))
-    hooks = (sys.excepthook, threading.excepthook, sys.getswitchinterval(), list(logging.getLogger().handlers))
+    hooks = what_is_set_up()
     timer = when(lambda: painted(trace), lambda: windows()[0].close())
     assert main(project=project) == 0
     timer.stop()
-    assert (sys.excepthook, threading.excepthook, sys.getswitchinterval(), list(logging.getLogger().handlers)) == hooks
+    assert what_is_set_up() == hooks
     assert gc.isenabled()
     events = [json.loads(line) for line in trace.read_text().splitlines()]
     assert [event["event"] for event in events][:3] == ["window", "changed", "painted"]

@@ -325,8 +325,8 @@ def test_themes(desk, settings):
 
 def test_a_bug_is_told_once_and_the_window_lives_on(desk, project, qtbot):
     crash = describe_crash(ValueError, ValueError("a bug"), None)
-    desk.program.shell.report_crash(crash)
-    desk.program.shell.report_crash(crash)
+    desk.program.crashes.report(crash)
+    desk.program.crashes.report(crash)
     dialog = desk.dialog()
     assert len([w for w in QApplication.topLevelWidgets() if isinstance(w, MessageDialog) and w.isVisible()]) == 1
     qtbot.mouseClick(dialog.buttons["close"], Qt.MouseButton.LeftButton)
