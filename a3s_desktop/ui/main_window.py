@@ -14,6 +14,7 @@ from a3s_desktop.settings import SettingsStore
 from a3s_desktop.ui.shortcuts import Shortcuts
 from a3s_desktop.ui.theme import SPACE_2, SPACE_3, set_role
 
+COMFORTABLE = QSize(1440, 900)  # logical pixels
 STATE_VERSION = 1  # of the docks' arrangement; another one is not restored
 _MENUS: tuple[tuple[str, tuple[str, ...]], ...] = (
     (
@@ -111,9 +112,9 @@ class MainWindow(QMainWindow):
             self.splitDockWidget(docks["map"], docks["cluster"], Qt.Orientation.Vertical)
             self.tabifyDockWidget(docks["cluster"], docks["history"])
             docks["cluster"].raise_()
-        self.resize(self._first_size())
         settings = self._settings.value
-        self.restoreGeometry(_decoded(settings.window_geometry))
+        if not self.restoreGeometry(_decoded(settings.window_geometry)):
+            self._first_place()
         width = max(300, self.width() // 4)
         self.resizeDocks(list(docks.values()), [width] * len(docks), Qt.Orientation.Horizontal)
         if {"map", "cluster"} <= docks.keys():
@@ -134,6 +135,7 @@ class MainWindow(QMainWindow):
             self._arrangement = self.saveState(STATE_VERSION)
             for dock in self._docks.values():
                 dock.hide()
+            self.statusBar().clearMessage()
         self._working = working
         for name in self._docks:
             self._shortcuts.action(f"panel.{name}").setEnabled(working)
@@ -214,11 +216,13 @@ class MainWindow(QMainWindow):
         for label in (self.busy_label, self.read_only_label, self.saved_label):
             bar.addPermanentWidget(label)
 
-    @staticmethod
-    def _first_size() -> QSize:
+    def _first_place(self) -> None:
+        """Without a remembered place: a comfortable size, or the whole of a small screen."""
         screen = QGuiApplication.primaryScreen()
-        room = screen.availableGeometry().size() if screen is not None else QSize(1440, 900)
-        return QSize(min(1440, room.width()), min(900, room.height()))
+        room = screen.availableGeometry().size() if screen is not None else COMFORTABLE
+        self.resize(COMFORTABLE.boundedTo(room))
+        if room.width() <= COMFORTABLE.width() or room.height() <= COMFORTABLE.height():
+            self.setWindowState(Qt.WindowState.WindowMaximized)
 
 
 def _always() -> bool:
