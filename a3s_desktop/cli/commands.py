@@ -14,8 +14,11 @@ if TYPE_CHECKING:
     from a3s_desktop.session.session import Session
     from a3s_desktop.storage.workspace import SpecReport
 
-NEED_CLUSTERS: frozenset[str] = frozenset()
+NEED_CLUSTERS = frozenset(("random", "ffqs", "npu", "urasc"))
 """Strategies that must be told the number of clusters."""
+
+USE_CLUSTERS = NEED_CLUSTERS | {"cobra"}
+"""Strategies that make use of a number of clusters; COBRA takes it as its number of super-instances."""
 
 # The imports inside the functions keep `--help` and the window's start free of what only one command needs.
 
@@ -139,6 +142,7 @@ def export(arguments: argparse.Namespace, console: Console) -> int:
 
 def simulate(arguments: argparse.Namespace, console: Console) -> int:
     """Answer from true labels, and measure."""
+    from a3s_desktop.session.oracle import OracleOptions
     from a3s_desktop.session.simulation import simulate as run
     from a3s_desktop.storage.features import check_features, load_features
     from a3s_desktop.storage.files import atomic_write_text
@@ -155,6 +159,7 @@ def simulate(arguments: argparse.Namespace, console: Console) -> int:
         strategy_options(arguments, console),
         budget=arguments.budget,
         every=arguments.every,
+        oracle_options=OracleOptions(arguments.oracle_error, arguments.oracle_skip, arguments.seed),
         task=console.task,
     )
     text = json.dumps(result, allow_nan=False)
@@ -178,6 +183,8 @@ def result_text(result: dict[str, Any]) -> list[str]:
     lines.append(f"{end['seconds']:.1f} s in all, {result['init']['seconds']:.1f} s of them before the first question")
     if latency["median"] is not None:
         lines.append(f"next question after {latency['median']:.1f} ms (median), {latency['p99']:.1f} ms (99 of 100)")
+    if end["skipped"] or end["wrong"]:
+        lines.append(f"{end['wrong']:,} answers were wrong, {end['skipped']:,} pairs were skipped")
     return lines
 
 
@@ -195,7 +202,7 @@ def initial_options(arguments: argparse.Namespace) -> InitialOptions:
 def strategy_options(arguments: argparse.Namespace, console: Console) -> StrategyOptions:
     """Options of stage two from the command line."""
     clusters = getattr(arguments, "clusters", None)
-    if clusters is not None and arguments.strategy not in NEED_CLUSTERS:
+    if clusters is not None and arguments.strategy not in USE_CLUSTERS:
         console.note(
             f"the strategy {arguments.strategy!r} finds the number of clusters by itself; --clusters is unused."
         )

@@ -154,6 +154,20 @@ def _simulate_command(all_commands: argparse._SubParsersAction[argparse.Argument
     one.add_argument(
         "--clusters", type=_positive, metavar="K", help="true number of clusters, for strategies that need it"
     )
+    one.add_argument(
+        "--oracle-error",
+        type=_probability,
+        default=0.0,
+        metavar="E",
+        help="each answer is wrong with this probability, by itself; which ones depends on --seed alone (default 0)",
+    )
+    one.add_argument(
+        "--oracle-skip",
+        type=_probability,
+        default=0.0,
+        metavar="S",
+        help="each pair is skipped with this probability; a skip is not counted as an answer (default 0)",
+    )
     one.add_argument("--json", type=Path, metavar="OUT", help="write the JSON to this file instead of stdout")
 
 
@@ -221,6 +235,16 @@ def _positive(text: str) -> int:
     value = _whole(text)
     if value < 1:
         raise argparse.ArgumentTypeError(f"{text} is not at least 1")
+    return value
+
+
+def _probability(text: str) -> float:
+    try:
+        value = float(text)
+    except ValueError:
+        raise argparse.ArgumentTypeError(f"{text!r} is not a number") from None
+    if not 0.0 <= value < 1.0:
+        raise argparse.ArgumentTypeError(f"{text} is not at least 0 and below 1")
     return value
 
 

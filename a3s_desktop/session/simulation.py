@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -16,44 +16,16 @@ import numpy.typing as npt
 
 from a3s_desktop.core.initialization import initialize, stage_count
 from a3s_desktop.core.metrics import evaluate
-from a3s_desktop.core.types import Answer, InitialOptions, IntArray, StrategyOptions
-from a3s_desktop.errors import InputError
+from a3s_desktop.core.types import Answer, InitialOptions, InitialState, IntArray, StrategyOptions
+from a3s_desktop.errors import ContradictionError, InputError
+from a3s_desktop.session.oracle import Oracle, OracleOptions
 from a3s_desktop.session.session import Session
-from a3s_desktop.session.state import SessionState
+from a3s_desktop.session.state import QuestionView, SessionState
 from a3s_desktop.storage.journal_types import MemoryJournal
 from a3s_desktop.task import Task
 
 BUDGET = "budget"
 NOTHING_LEFT = "nothing-left"
-
-
-class Oracle:
-    """Answers pairs from the true classes.
-
-    Parameters
-    ----------
-    labels : int array, shape (N,)
-        True class of every row, >= 0.
-
-    Raises
-    ------
-    InputError
-        A row has no class.
-    """
-
-    def __init__(self, labels: npt.NDArray[Any]) -> None:
-        values = np.asarray(labels)
-        if values.ndim != 1 or not np.issubdtype(values.dtype, np.integer):
-            raise InputError("The labels must be one whole number for each row.")
-        if len(values) and values.min() < 0:
-            raise InputError(
-                f"Row {int(np.argmax(values < 0))} has no label.", "A simulation needs the true label of every row."
-            )
-        self._labels = values.copy()
-
-    def answer(self, left: int, right: int) -> Answer:
-        """SAME where both samples are of one class, else DIFFERENT."""
-        return Answer.SAME if self._labels[left] == self._labels[right] else Answer.DIFFERENT
 
 
 @dataclass
@@ -74,6 +46,14 @@ class Stopwatch:
         return sum(self.laps)
 
 
+@dataclass(frozen=True, slots=True)
+class Prepared:
+    """A stage one that was computed before, and the seconds that it took."""
+
+    state: InitialState
+    seconds: float
+
+
 def simulate(
     views: Sequence[npt.NDArray[Any]],
     labels: npt.NDArray[Any],
@@ -82,6 +62,9 @@ def simulate(
     *,
     budget: int | None = None,
     every: int = 10,
+    at: Collection[int] = (),
+    oracle_options: OracleOptions | None = None,
+    prepared: Prepared | None = None,
     task: Task | None = None,
 ) -> dict[str, Any]:
     """Initialize, answer every question by ``labels`` until ``budget`` or the end, and measure.
@@ -97,6 +80,12 @@ def simulate(
         Most answers; None: until nothing is left to ask.
     every : int
         Answers between two points of the curve.
+    at : collection of int
+        Numbers of answers at which the curve has a point besides.
+    oracle_options : OracleOptions, optional
+        Wrong answers and skips; default: none. A skip is no answer: neither the budget nor the curve counts it.
+    prepared : Prepared, optional
+        The result of stage one for these views and options, in place of computing it; its seconds are counted.
     task : Task, optional
 
     Returns
@@ -104,6 +93,8 @@ def simulate(
     dict
         JSON-able: ``data``, ``settings``, ``init``, ``curve``, ``end``, ``latency_ms`` (milliseconds from an answer
         to the next question, look-ahead off; None where nothing was asked). Seconds do not count the metrics.
+        ``end`` also counts the skips, the wrong answers, and those of them that earlier answers ruled out and that
+        were corrected on the spot.
 
     Raises
     ------
@@ -111,18 +102,21 @@ def simulate(
     """
     task = task or Task()
     _check(views, labels, budget, every)
-    oracle = Oracle(labels)
+    oracle_options = oracle_options or OracleOptions()
+    oracle = Oracle(labels, oracle_options)
     initializing, starting, answering = Stopwatch(), Stopwatch(), Stopwatch()
-    task.plan(stage_count(len(views), initial_options) + 1)
-    with initializing:
-        initial = initialize(views, initial_options, task)
+    if prepared is None:
+        task.plan(stage_count(len(views), initial_options) + 1)
+        with initializing:
+            initial = initialize(views, initial_options, task)
+        prepared = Prepared(initial, initializing.seconds)
     with starting:
-        session = Session(initial, views, strategy_options, MemoryJournal(), snapshot_every=0)
+        session = Session(prepared.state, views, strategy_options, MemoryJournal(), snapshot_every=0)
     task.stage("Answering")
     classes = np.asarray(labels, np.int32)
     start = _quality(session.state, classes)
     curve = [_point(start)]
-    stopped_by = NOTHING_LEFT
+    stopped_by, corrected = NOTHING_LEFT, 0
     while (question := session.state.question) is not None:
         if budget is not None and session.state.answers >= budget:
             stopped_by = BUDGET
@@ -130,13 +124,15 @@ def simulate(
         task.step(session.state.answers / budget if budget else 0.0)
         answer = oracle.answer(question.left, question.right)
         with answering:
-            session.answer(question.id, answer)
-        if session.state.answers % every == 0:
+            corrected += not _give(session, question, answer)
+        answers = session.state.answers
+        if answers != curve[-1]["queries"] and (answers % every == 0 or answers in at):
             curve.append(_point(_quality(session.state, classes)))
     end = _quality(session.state, classes)
-    if curve[-1]["queries"] != end["queries"]:
-        curve.append(_point(end))
-    seconds = initializing.seconds + starting.seconds + answering.seconds
+    if curve[-1]["queries"] == end["queries"]:
+        curve.pop()  # skips may have come after it
+    curve.append(_point(end))
+    seconds = prepared.seconds + starting.seconds + answering.seconds
     state = session.state
     session.close()
     return {
@@ -151,9 +147,11 @@ def simulate(
             "budget": budget,
             "every": every,
             "views": len(views),
+            "oracle_error": oracle_options.error,
+            "oracle_skip": oracle_options.skip,
         },
         "init": {
-            "seconds": round(initializing.seconds, 4),
+            "seconds": round(prepared.seconds, 4),
             **{name: value for name, value in start.items() if name != "queries"},
         },
         "curve": curve,
@@ -162,10 +160,24 @@ def simulate(
             "seconds": round(seconds, 4),
             "same": state.same,
             "different": state.different,
+            "skipped": state.skipped,
+            "wrong": oracle.wrong,
+            "corrected": corrected,
             "stopped_by": stopped_by,
         },
         "latency_ms": latencies(answering.laps),
     }
+
+
+def _give(session: Session, question: QuestionView, answer: Answer) -> bool:
+    """Answer the question; False where earlier answers ruled the answer out, and its opposite was given instead."""
+    try:
+        session.answer(question.id, answer)
+    except ContradictionError:
+        # What a person does who is shown the earlier answers; nothing was changed, and the question still stands.
+        session.answer(question.id, Answer.DIFFERENT if answer is Answer.SAME else Answer.SAME)
+        return False
+    return True
 
 
 def latencies(seconds: Sequence[float]) -> dict[str, float | None]:

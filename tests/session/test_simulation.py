@@ -44,7 +44,8 @@ def test_the_json_is_as_documented(blobs: Data) -> None:
     }
     point = {"queries", "nmi", "ari", "purity", "clusters", "singletons"}
     assert all(set(entry) == point for entry in result["curve"])
-    extra = {"fission_rate", "entropy_ratio", "seconds", "same", "different", "stopped_by"}
+    extra = {"fission_rate", "entropy_ratio", "seconds", "same", "different", "skipped", "wrong"}
+    extra |= {"corrected", "stopped_by"}
     assert set(result["end"]) == point | extra
     assert set(result["latency_ms"]) == {"median", "p99", "max"}
     assert result["settings"]["strategy"] == "a3s-paper"
