@@ -107,6 +107,7 @@ class Driver:
         self._out = out
         self._results = results
         self._labels: Labels | None = None
+        self._error: BaseException | None = None
 
     def run(self, data: str, answers: int) -> None:
         """All steps, one after the other."""
@@ -131,7 +132,7 @@ class Driver:
         written: list[DemoData] = []
         self._program.jobs.submit(
             Worker.BACKGROUND, demo_data, name, self._scratch / "demos", done=written.append,
-            failed=self._raise_later, with_task=True,
+            failed=self._note_error, with_task=True,
         )  # fmt: skip
         self.wait(lambda: bool(written), "the demo's pictures")
         return written[0]
@@ -313,6 +314,8 @@ class Driver:
             message = self._dialog(MessageDialog)
             if isinstance(message, MessageDialog):
                 raise A3SError(f"The demo met a problem: {message.message.text()}", message.hint.text())
+            if self._error is not None:
+                raise self._error
             if time.monotonic() > end:
                 raise A3SError(f"The demo waited in vain for {what}.")
             time.sleep(0.001)
@@ -334,8 +337,8 @@ class Driver:
             raise A3SError(f"{path} could not be written.")
         self._results.pictures.append(path.name)
 
-    def _raise_later(self, error: BaseException) -> None:
-        raise error
+    def _note_error(self, error: BaseException) -> None:
+        self._error = error  # raised by `wait`: an exception in a slot would only be printed
 
     # Results
 
