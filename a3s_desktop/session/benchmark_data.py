@@ -67,7 +67,7 @@ class Case:
 
     def load(self) -> tuple[list[npt.NDArray[Any]], IntArray]:
         """Views, each (N, D_v), and true classes, int32 (N,). Raises `InputError`."""
-        views = [load_features(path).values for path in self.features]
+        views = [np.asarray(load_features(path).values) for path in self.features]
         return views, load_labels(self.labels, len(views[0])).codes
 
     def to_json(self) -> dict[str, Any]:
