@@ -7,7 +7,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from a3s_desktop import __version__
-from a3s_desktop.cli import commands, windows
+from a3s_desktop.cli import benchmark, commands, windows
 from a3s_desktop.core.types import (
     AGGREGATIONS,
     INITIAL_CLUSTERINGS,
@@ -44,6 +44,15 @@ def make_parser() -> argparse.ArgumentParser:
     _window_commands(all_commands)
     _project_commands(all_commands)
     _simulate_command(all_commands)
+    one = _add(
+        all_commands,
+        "benchmark",
+        benchmark.benchmark,
+        "compare strategies on data sets, and write a report with curves",
+        "The report is a folder with index.html, results.md, results.json and pictures. Ctrl+C ends it with a report\n"
+        "about what is finished.",
+    )
+    benchmark.add_arguments(one)
     return parser
 
 
