@@ -4,13 +4,25 @@ from __future__ import annotations
 
 from a3s_desktop.core.context import Strategy
 from a3s_desktop.core.strategies.a3s_paper import A3SPaper
+from a3s_desktop.core.strategies.cobra import COBRA
+from a3s_desktop.core.strategies.ffqs import FFQS
+from a3s_desktop.core.strategies.npu import NPU
+from a3s_desktop.core.strategies.random_pairs import RandomPairs
+from a3s_desktop.core.strategies.urasc import URASC
 from a3s_desktop.core.types import StrategyOptions
 from a3s_desktop.errors import InputError
 
 
 def make_strategy(options: StrategyOptions) -> Strategy:
     """The strategy that the options name. Raises `InputError` for an unknown name."""
-    makers = {"a3s-paper": A3SPaper}
+    makers: dict[str, type[Strategy]] = {
+        "a3s-paper": A3SPaper,
+        "cobra": COBRA,
+        "random": RandomPairs,
+        "ffqs": FFQS,
+        "npu": NPU,
+        "urasc": URASC,
+    }
     if options.strategy not in makers:
         raise InputError(f"There is no strategy {options.strategy!r}.", f"Choose one of: {', '.join(sorted(makers))}.")
     return makers[options.strategy]()
