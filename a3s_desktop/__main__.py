@@ -9,4 +9,9 @@ from a3s_desktop.cli import main
 __all__ = ["main"]
 
 if __name__ == "__main__":
+    if getattr(sys, "frozen", False):
+        # In a packaged program the processes of a benchmark come through here.
+        import multiprocessing
+
+        multiprocessing.freeze_support()
     sys.exit(main())

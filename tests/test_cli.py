@@ -130,6 +130,21 @@ def test_simulate_writes_its_json(files: Path, capsys: pytest.CaptureFixture[str
 
 
 @pytest.mark.usefixtures("files")
+def test_answers_may_be_wrong_or_skipped(capsys: pytest.CaptureFixture[str]) -> None:
+    arguments = ["simulate", "--features", "f.npy", "--labels", "labels.npy", "--seed", "3"]
+    arguments += ["--oracle-error", "0.2", "--oracle-skip", "0.2"]
+    assert cli.main([*arguments, "--json", "out.json"]) == 0
+    result = json.loads(Path("out.json").read_text(encoding="utf-8"))
+    end = result["end"]
+    assert f"{end['wrong']} answers were wrong, {end['skipped']} pairs were skipped" in capsys.readouterr().out
+    assert end["wrong"] > 0
+    assert end["skipped"] > 0
+    assert cli.main(arguments) == 0
+    again = json.loads(capsys.readouterr().out)
+    assert again["curve"] == result["curve"]
+
+
+@pytest.mark.usefixtures("files")
 @pytest.mark.parametrize(
     "views",
     [
@@ -218,6 +233,8 @@ def test_a_known_problem_is_one_sentence_and_code_1(
         ["simulate", "--features", "f.npy", "--labels", "labels.npy", "--every", "0"],
         ["simulate", "--features", "f.npy", "--labels", "labels.npy", "--budget", "-1"],
         ["simulate", "--features", "f.npy", "--labels", "labels.npy", "--budget", "many"],
+        ["simulate", "--features", "f.npy", "--labels", "labels.npy", "--oracle-error", "1.5"],
+        ["simulate", "--features", "f.npy", "--labels", "labels.npy", "--oracle-skip", "some"],
         ["simulate", "--features", "f.npy", "--labels", "labels.npy", "--strategy", "guess"],
         ["export", "p", "--format", "xlsx", "--out", "x"],
         ["demo", "--data", "whales"],
