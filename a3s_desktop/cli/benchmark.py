@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 import os
-import sys
 import tempfile
 from pathlib import Path
 
@@ -76,8 +75,9 @@ def benchmark(arguments: argparse.Namespace, console: Console) -> int:
     cases = read_cases(arguments.data, arguments.datasets) if arguments.data is not None else []
     with tempfile.TemporaryDirectory(prefix="a3s-faces-") as folder:
         cases += [face_case(samples, kind, Path(folder)) for samples, kind in arguments.face_like]
+        console.task.check()
         try:
-            results = run_benchmark(cases, options, arguments.out, _say, console.task)
+            results = run_benchmark(cases, options, arguments.out, console.tell, console.task)
         except Cancelled:
             console.complain(f"Stopped. The report about what was finished is {arguments.out / PAGE}")
             raise
@@ -95,12 +95,6 @@ def cores() -> int:
     if hasattr(os, "sched_getaffinity"):
         return len(os.sched_getaffinity(0))
     return os.cpu_count() or 1
-
-
-def _say(line: str) -> None:
-    # Also where stderr is no terminal: a benchmark takes long, and its log is worth having.
-    sys.stderr.write(f"\r{line}\n" if sys.stderr.isatty() else f"{line}\n")
-    sys.stderr.flush()
 
 
 def _names(text: str) -> tuple[str, ...]:

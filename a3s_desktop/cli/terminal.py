@@ -43,6 +43,12 @@ class Console:
         """One sentence on stderr that is worth reading, but in nobody's way."""
         self.complain(f"Note: {text}")
 
+    def tell(self, text: str) -> None:
+        """One line of a log of long work, on stderr."""
+        self._clear()
+        sys.stderr.write(text + "\n")
+        sys.stderr.flush()
+
     def __enter__(self) -> Self:
         return self
 

@@ -94,8 +94,9 @@ def run_benchmark(
     _make_folder(out)
     runs, agreements = make_plan(cases, options)
     results = _frame(cases, options)
-    task.plan(2)
-    task.stage(f"Running {len(runs)} simulations")
+    task.plan(1)
+    with contextlib.suppress(Cancelled):  # from here on there will be a report, whatever happens
+        task.stage(f"Running {len(runs)} simulations")
     started = saved = time.monotonic()
     with tempfile.TemporaryDirectory(prefix="a3s-benchmark-") as folder, Crew(options.jobs, do) as crew:
         batches = _batches([*runs, *agreements], Path(folder))
