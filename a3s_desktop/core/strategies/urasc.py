@@ -6,6 +6,7 @@ Source: Xiong, Johnson, Corso: Active clustering with model-based uncertainty re
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
@@ -16,10 +17,14 @@ from a3s_desktop.core.strategies.neighbourhoods import Neighbourhoods, Neighbour
 from a3s_desktop.core.strategies.reclustering import number_wanted
 from a3s_desktop.errors import InputError
 
+if TYPE_CHECKING:  # scipy takes its time, and is loaded where it is needed
+    from scipy.sparse import csr_array
+
 LARGEST = 5_000
-"""Most samples: eigenvectors of an N × N matrix, and the effect of every sample on every other."""
+"""Most samples: the eigenvectors, and the effect of every certain sample on every other, are dense."""
 
 _EXTRA = 8  # eigenvectors after the K that span the embedding; the rest of the spectrum counts as its mean
+_DENSE = 200  # samples up to which all eigenvectors are computed directly
 _LOOP = 1e-3  # affinity of a sample to itself, so that none is without any
 _LEAST_GAP = 1e-3  # between eigenvalues: below, the first-order change has no meaning
 
@@ -101,7 +106,7 @@ class URASC(NeighbourhoodStrategy):
         """Expected fall of the total entropy for every sample, float64 (N,)."""
         entropy, gradient = _entropy(embedding, length, centroids)
         if not known.founders:
-            return entropy.round(9)
+            return entropy.round(6)
         response = _response(spectrum, gradient)
         certain = np.concatenate(known.members)
         basis = spectrum.vectors[:, : gradient.shape[1]]
@@ -113,7 +118,7 @@ class URASC(NeighbourhoodStrategy):
         cut = -(effect * present).sum(axis=1, keepdims=True)  # all affinities to the sets fall to 0 ...
         change = cut + effect @ of_set  # ... but those to one set rise to 1
         shares = self._open_shares(context, known, np.arange(context.graph.n))
-        return np.asarray((entropy - (shares * change).sum(axis=1)).round(9), np.float64)
+        return np.asarray((entropy - (shares * change).sum(axis=1)).round(6), np.float64)
 
     def _affinity_to(self, context: Context, certain: npt.NDArray[np.int32]) -> Float64Array:
         graph = context.graph
@@ -129,24 +134,45 @@ class URASC(NeighbourhoodStrategy):
 
 def _spectrum(context: Context, closure: Closure, clusters: int) -> Spectrum:
     from scipy.linalg import eigh
+    from scipy.sparse.linalg import eigsh
 
-    graph = context.graph
-    n, count = graph.n, min(clusters + _EXTRA, graph.n)
-    affinity = np.zeros((n, n))
-    rows = np.repeat(np.arange(n), np.diff(graph.indptr))
-    affinity[rows, graph.indices] = 1.0 / (1.0 + np.exp(-graph.logodds.astype(np.float64)))
-    for members, apart in zip(closure.members, closure.apart, strict=True):
-        if len(apart):
-            affinity[np.ix_(members, np.concatenate([closure.members[at] for at in apart]))] = 0.0
-        affinity[np.ix_(members, members)] = 1.0
-    np.fill_diagonal(affinity, _LOOP)
-    scale = 1.0 / np.sqrt(affinity.sum(axis=1))
-    affinity *= scale
-    affinity *= scale[:, None]
-    total = float(np.trace(affinity))
-    values, vectors = eigh(affinity, subset_by_index=(n - count, n - 1), overwrite_a=True, check_finite=False)
+    affinity = constrained_affinity(context, closure)
+    n = context.graph.n
+    count = min(clusters + _EXTRA, n)
+    scale = 1.0 / np.sqrt(np.asarray(affinity.sum(axis=1), np.float64).ravel())
+    rows = np.repeat(np.arange(n), np.diff(affinity.indptr))
+    affinity.data *= scale[rows] * scale[affinity.indices]
+    total = float(affinity.diagonal().sum())
+    if n <= _DENSE or 2 * count >= n:
+        values, vectors = eigh(affinity.toarray(), subset_by_index=(n - count, n - 1))
+    else:
+        start = np.cos(np.arange(n, dtype=np.float64))  # any vector will do, as long as it is the same each time
+        values, vectors = eigsh(affinity, k=count, which="LA", v0=start, ncv=min(n, 3 * count), tol=1e-6)
+    order = np.argsort(-values, kind="stable")
     rest = (total - float(values.sum())) / max(n - count, 1)
-    return Spectrum(values[::-1].copy(), vectors[:, ::-1].copy(), rest, scale)
+    return Spectrum(values[order], vectors[:, order], rest, scale)
+
+
+def constrained_affinity(context: Context, closure: Closure) -> csr_array:
+    """P(same class) of the graph's edges, 1 for all must-links and 0 for all cannot-links, as a sparse N × N matrix."""
+    from scipy.sparse import coo_array
+
+    graph, component = context.graph, closure.component
+    rows = np.repeat(np.arange(graph.n), np.diff(graph.indptr))
+    columns = graph.indices.astype(np.int64)
+    value = 1.0 / (1.0 + np.exp(-graph.logodds.astype(np.float64)))
+    known = np.zeros((len(closure.members) + 1,) * 2, np.bool_)  # the last row and column: no answer about it
+    for at, apart in enumerate(closure.apart):
+        known[at, at] = True
+        known[at, apart] = True
+    free = ~known[component[rows], component[columns]]
+    cliques = [group for group in closure.members if len(group) > 1]
+    own = np.arange(graph.n)
+    all_rows = np.concatenate([rows[free], own, *(np.repeat(group, len(group)) for group in cliques)])
+    all_columns = np.concatenate([columns[free], own, *(np.tile(group, len(group)) for group in cliques)])
+    ones = np.ones(sum(len(group) ** 2 for group in cliques))
+    values = np.concatenate([value[free], np.full(graph.n, _LOOP), ones])
+    return coo_array((values, (all_rows, all_columns)), shape=(graph.n, graph.n)).tocsr()
 
 
 def _embedding(spectrum: Spectrum, clusters: int) -> tuple[Float64Array, Float64Array]:
