@@ -3,24 +3,29 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from a3s_desktop.core.calibration import Calibration, calibrate, default_pseudo_labels, pseudo_labels
+from a3s_desktop.core.calibration import Calibration, calibrate, default_pseudo_labels, isotonic, pseudo_labels
 from a3s_desktop.core.fpc import fpc
 from a3s_desktop.core.initial_clusterings import initial_clustering
 from a3s_desktop.core.neighbors import has_unit_norm, nearest_neighbors, normalise
+from a3s_desktop.core.refinement import jaccard_similarity
 from a3s_desktop.core.types import INITIAL_CLUSTERINGS, FloatArray, InitialOptions, InitialState, IntArray, PairGraph
-from a3s_desktop.core.views import fuse, union_edges
+from a3s_desktop.core.views import Edges, fuse, union_edges
 from a3s_desktop.errors import InputError
 from a3s_desktop.task import Task
+
+CAUTION = 0.5
+"""Taken off the log-odds of the refined graph; see `_refined`."""
 
 
 def stage_count(views: int, options: InitialOptions) -> int:
     """How many stages `initialize` will report, for `Task.plan`."""
-    return 2 * views + 2 + (options.initial != "fpc")
+    return 2 * views + 2 + (views if options.refine else 0) + (options.initial != "fpc")
 
 
 def initialize(views: Sequence[npt.NDArray[Any]], options: InitialOptions, task: Task) -> InitialState:
@@ -102,25 +107,60 @@ def _check(views: Sequence[npt.NDArray[Any]], options: InitialOptions) -> None:
 def _pair_graph(
     tables: list[FloatArray], options: InitialOptions, k0: int, task: Task
 ) -> tuple[PairGraph, list[Calibration]]:
-    """The graph of calibrated probabilities, and the curve of each view.
-
-    What is calibrated is the distance. A score that looks at the graph around a pair would take its place here:
-    computed for the neighbour pairs before `calibrate` and for the edges before `fuse`.
-    """
+    """The graph of calibrated probabilities, and the curve of each view."""
     neighbors: list[IntArray] = []
     distances: list[FloatArray] = []
-    calibrations: list[Calibration] = []
+    pseudo: list[IntArray] = []
     for view, table in enumerate(tables):
         which = f" (features {view + 1} of {len(tables)})" if len(tables) > 1 else ""
         task.stage(f"Comparing images{which}")
         listed, far = nearest_neighbors(table, options.neighbors, task)
         task.stage(f"Learning which distances mean the same{which}")
-        labels = pseudo_labels(table, k0, options.seed, task)
-        task.step(0.95)
-        calibrations.append(calibrate(far, listed, labels))
+        pseudo.append(pseudo_labels(table, k0, options.seed, task))
         neighbors.append(listed)
         distances.append(far)
     task.stage("Linking images")
     edges = union_edges(neighbors, distances, tables, task)
     task.step(0.95)
+    if options.refine:
+        return _refined(edges, neighbors, distances, tables, pseudo, task)
+    calibrations = [calibrate(*listing) for listing in zip(distances, neighbors, pseudo, strict=True)]
     return fuse(edges, calibrations, [far[:, -1] for far in distances]), calibrations
+
+
+def _refined(
+    edges: Edges,
+    neighbors: list[IntArray],
+    distances: list[FloatArray],
+    tables: list[FloatArray],
+    pseudo: list[IntArray],
+    task: Task,
+) -> tuple[PairGraph, list[Calibration]]:
+    """The graph with the neighbourhoods' Jaccard index in the place of the distance.
+
+    The log-odds are lowered by `CAUTION`: a group that is too small costs one answer to join, a group that mixes two
+    identities costs several to take apart.
+    """
+    n = len(neighbors[0])
+    rows = np.repeat(np.arange(n, dtype=np.int64), np.diff(edges.indptr))
+    keys = rows * n + edges.indices
+    apart = np.empty_like(edges.distances)
+    calibrations, farthest = [], []
+    for view, table in enumerate(tables):
+        task.stage("Comparing neighbourhoods")
+        apart[view] = 1.0 - jaccard_similarity(
+            neighbors[view], distances[view], table, edges.indptr, edges.indices, task
+        )
+        agree = pseudo[view][rows] == pseudo[view][edges.indices]
+        calibrations.append(isotonic(apart[view], agree))
+        last = np.arange(n, dtype=np.int64) * n + neighbors[view][:, -1]
+        farthest.append(apart[view][np.searchsorted(keys, last)])
+    graph = fuse(edges._replace(distances=apart), calibrations, farthest)
+    graph = replace(
+        graph,
+        distances=edges.distances,
+        logodds=graph.logodds - np.float32(CAUTION),
+        miss=graph.miss - CAUTION,
+        similarity=1.0 - apart.mean(axis=0),
+    )
+    return graph, calibrations

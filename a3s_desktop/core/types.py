@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import enum
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, fields
+from dataclasses import asdict, dataclass, fields, replace
 from typing import Any, Literal, Self
 
 import numpy as np
@@ -78,6 +78,8 @@ class PairGraph:
         ``l_ij = log(p_ij / (1 - p_ij))``, p clipped to [1e-4, 1 - 1e-4].
     miss : float
         Log-odds taken for every pair that is not an edge.
+    similarity : float32, shape (E,), optional
+        How much of their neighbourhoods the two samples share, in [0, 1], mean over views; None without refinement.
     """
 
     indptr: IndexArray
@@ -85,6 +87,7 @@ class PairGraph:
     distances: FloatArray
     logodds: FloatArray
     miss: float
+    similarity: FloatArray | None = None
 
     @property
     def n(self) -> int:
@@ -124,13 +127,16 @@ class InitialState:
     def arrays(self) -> dict[str, npt.NDArray[Any]]:
         """The state as named arrays, for storage; inverse of `from_arrays` (with ``report`` and ``miss`` as JSON)."""
         graph = self.graph
-        return {
+        arrays: dict[str, npt.NDArray[Any]] = {
             "labels": self.labels,
             "indptr": graph.indptr,
             "indices": graph.indices,
             "distances": graph.distances,
             "logodds": graph.logodds,
         }
+        if graph.similarity is not None:
+            arrays["similarity"] = graph.similarity
+        return arrays
 
     def meta(self) -> dict[str, Any]:
         """The JSON-able rest of the state; see `arrays`."""
@@ -140,7 +146,12 @@ class InitialState:
     def from_arrays(cls, arrays: Mapping[str, npt.NDArray[Any]], meta: Mapping[str, Any]) -> Self:
         """Inverse of `arrays` and `meta`; the arrays may be memory-mapped."""
         graph = PairGraph(
-            arrays["indptr"], arrays["indices"], arrays["distances"], arrays["logodds"], float(meta["miss"])
+            arrays["indptr"],
+            arrays["indices"],
+            arrays["distances"],
+            arrays["logodds"],
+            float(meta["miss"]),
+            arrays.get("similarity"),
         )
         return cls(arrays["labels"], graph, dict(meta["report"]))
 
@@ -162,6 +173,7 @@ class InitialOptions:
     initial: Literal["fpc", "kmeans", "spectral", "agglomerative"] = "fpc"
     ratio: float = 1.0  # clusters of the last three = ratio x FPC's number
     pseudo_labels: int | None = None  # K0 of the calibration; None: 1.5 sqrt(N)
+    refine: bool | None = None  # graph-context refinement; None: as the strategy wants it (see `for_strategy`)
     seed: int = 0
 
     def to_json(self) -> dict[str, Any]:
@@ -172,6 +184,10 @@ class InitialOptions:
     def from_json(cls, values: Mapping[str, Any]) -> Self:
         """Inverse of `to_json`. Raises `InputError` for an unknown option."""
         return _from_json(cls, values)  # type: ignore[no-any-return]
+
+    def for_strategy(self, strategy: str) -> Self:
+        """The options with what was left to the strategy filled in: ``a3s`` refines, the published systems do not."""
+        return self if self.refine is not None else replace(self, refine=strategy == "a3s")
 
 
 @dataclass(frozen=True, slots=True)

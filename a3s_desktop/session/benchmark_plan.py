@@ -161,7 +161,8 @@ def main_run(case: Case, strategy: str, seed: int, options: BenchmarkOptions) ->
 
 def initial_options(strategy: str, case: Case, seed: int) -> InitialOptions:
     """Stage one for a strategy: the defaults; the paper's own calibrates with the true K, as its authors' code does."""
-    return InitialOptions(seed=seed, pseudo_labels=case.classes if strategy == PAPER else None)
+    options = InitialOptions(seed=seed, pseudo_labels=case.classes if strategy == PAPER else None)
+    return options.for_strategy(strategy)
 
 
 def notes(options: BenchmarkOptions, cases: Iterable[Case]) -> list[str]:

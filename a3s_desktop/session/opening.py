@@ -59,7 +59,7 @@ def create_project(spec: ProjectSpec, task: Task, report: SpecReport | None = No
     ------
     InputError, ProjectError, StorageFailedError, Cancelled
     """
-    stages = stage_count(len(spec.features), spec.initial)
+    stages = stage_count(len(spec.features), spec.initial.for_strategy(spec.strategy.strategy))
     if report is None:
         task.plan(2 + stages)
         task.stage("Checking the files")
@@ -113,7 +113,8 @@ def open_session(folder: Path, read_only: bool = False, task: Task | None = None
                     "Open it for writing once, then this is done.",
                 )
             log.warning("Stage one of %s is missing or does not fit its features; it is run again.", folder)
-            task.plan(stage_count(len(workspace.views()), workspace.initial_options) + 1)
+            options = workspace.initial_options.for_strategy(workspace.strategy_options.strategy)
+            task.plan(stage_count(len(workspace.views()), options) + 1)
             initial = _first_stage(workspace, task)
         task.stage("Restoring the answers")
         session = Session(
@@ -132,6 +133,7 @@ def open_session(folder: Path, read_only: bool = False, task: Task | None = None
 
 
 def _first_stage(workspace: Workspace, task: Task) -> InitialState:
-    initial = initialize(workspace.views(), workspace.initial_options, task)
+    options = workspace.initial_options.for_strategy(workspace.strategy_options.strategy)
+    initial = initialize(workspace.views(), options, task)
     workspace.save_initial(initial)
     return initial

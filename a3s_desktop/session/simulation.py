@@ -101,6 +101,7 @@ def simulate(
     InputError, Cancelled
     """
     task = task or Task()
+    initial_options = initial_options.for_strategy(strategy_options.strategy)
     _check(views, labels, budget, every)
     oracle_options = oracle_options or OracleOptions()
     oracle = Oracle(labels, oracle_options)

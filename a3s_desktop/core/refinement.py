@@ -1,0 +1,108 @@
+"""Graph-context refinement: how alike are the neighbourhoods of two samples?
+
+Distances are not comparable between identities: a dense class and a sparse one differ in scale. The neighbourhoods are:
+two samples of one class list each other's neighbours. The measure is the Jaccard index of the k-reciprocal
+neighbourhoods, as in re-ranking for person re-identification (k-reciprocal encoding, k1 = 30, k2 = 6), computed only
+for the edges of the neighbour graph: sparse, linear in edges. On the edges of real data it separates "same" from
+"different" better than distance does (area under the ROC curve: mk100 .90 for .77, handwritten fou .73 for .70,
+handwritten zer .81 for .68, people200 equal).
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from a3s_desktop.core.neighbors import pair_distances, scaled
+from a3s_desktop.core.types import FloatArray, IndexArray, IntArray
+from a3s_desktop.task import Task
+
+RECIPROCAL = 30
+"""k1: two samples are reciprocal neighbours if each lists the other among so many nearest ones."""
+
+EXPANSION = 6
+"""k2: a sample's neighbourhood is averaged with those of so many nearest ones, itself included."""
+
+_OVERLAP = 2.0 / 3.0  # a neighbour's own neighbourhood is taken in if so much of it is shared already
+_SCALE_NEIGHBOUR = 9  # weights fall off over the median distance of the tenth neighbour
+_CHUNK_EDGES = 20_000
+
+
+def jaccard_similarity(
+    neighbors: IntArray, distances: FloatArray, table: FloatArray, indptr: IndexArray, indices: IntArray, task: Task
+) -> FloatArray:
+    """Jaccard index of k-reciprocal neighbourhoods for the edges of a symmetric graph.
+
+    Parameters
+    ----------
+    neighbors : int32, shape (N, M)
+        Nearest neighbours of each sample, nearest first, itself left out.
+    distances : float32, shape (N, M)
+    table : float32, shape (N, D)
+        The features that the neighbours were found in.
+    indptr, indices : CSR of the edges, shapes (N + 1,) and (E,)
+    task : Task
+
+    Returns
+    -------
+    float32, shape (E,)
+        In [0, 1]; equal for both directions of an edge.
+    """
+    weights = _neighbourhoods(neighbors, distances, table, task)
+    rows = np.repeat(np.arange(len(indptr) - 1, dtype=np.int64), np.diff(indptr))
+    upper = np.flatnonzero(rows < indices)
+    left, right = rows[upper], indices[upper].astype(np.int64)
+    shared = np.zeros(len(upper), np.float32)
+    for a in range(0, len(upper), _CHUNK_EDGES):
+        task.step(0.4 + 0.6 * a / len(upper))
+        b = a + _CHUNK_EDGES
+        shared[a:b] = np.asarray(weights[left[a:b]].minimum(weights[right[a:b]]).sum(axis=1)).ravel()
+    similarity = np.zeros(len(indices), np.float32)
+    similarity[upper] = shared / (2.0 - np.minimum(shared, 1.0))
+    n = len(indptr) - 1
+    keys = rows * n + indices
+    similarity[np.searchsorted(keys, right * n + left)] = similarity[upper]
+    return similarity
+
+
+def _neighbourhoods(neighbors: IntArray, distances: FloatArray, table: FloatArray, task: Task) -> Any:
+    """Each sample's weighted neighbourhood as a row that sums to one: scipy CSR, (N, N), float32."""
+    from scipy import sparse
+
+    n, m = neighbors.shape
+    near, nearer = (_listing(neighbors[:, : min(k, m)]) for k in (RECIPROCAL, max(1, RECIPROCAL // 2)))
+    mutual, close = near.multiply(near.T).tocsr(), nearer.multiply(nearer.T).tocsr()
+    task.step(0.1)
+    overlap = (mutual @ close.T).multiply(mutual).tocoo()
+    enough = overlap.data > _OVERLAP * np.asarray(close.sum(axis=1)).ravel()[overlap.col]
+    ones = np.ones(np.count_nonzero(enough), np.float32)
+    taken = sparse.csr_matrix((ones, (overlap.row[enough], overlap.col[enough])), shape=(n, n))
+    whole = (mutual + taken @ close).tocoo()
+    task.step(0.2)
+    points, factor = scaled(table)
+    scale = float(np.median(distances[:, min(_SCALE_NEIGHBOUR, m - 1)])) / factor or 1.0
+    weight = np.empty(len(whole.row), np.float32)
+    step = max(1, 8_000_000 // max(1, table.shape[1]))
+    for a in range(0, len(weight), step):
+        task.check()
+        b = a + step
+        far = pair_distances(points, whole.row[a:b], points, whole.col[a:b])
+        weight[a:b] = np.exp(-np.minimum((far / scale) ** 2, 60.0))
+    task.step(0.3)
+    rows: Any = sparse.csr_matrix((weight, (whole.row, whole.col)), shape=(n, n))
+    total = np.asarray(rows.sum(axis=1)).ravel()
+    rows = sparse.diags((1.0 / total).astype(np.float32)) @ rows
+    count = min(EXPANSION, m + 1)
+    average = _listing(neighbors[:, : count - 1])
+    return ((average @ rows) * np.float32(1.0 / count)).tocsr()
+
+
+def _listing(lists: IntArray) -> Any:
+    """Who lists whom, each sample itself too: scipy CSR of ones, (N, N)."""
+    from scipy import sparse
+
+    n, k = lists.shape
+    columns: Any = np.concatenate((np.arange(n)[:, None], lists), axis=1).ravel()
+    ones = np.ones(len(columns), np.float32)
+    return sparse.csr_matrix((ones, columns, np.arange(n + 1) * (k + 1)), shape=(n, n))
