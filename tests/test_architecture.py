@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 import tomllib
@@ -89,3 +90,17 @@ def test_modules_stay_readable() -> None:
     """About 400 lines a module is the alarm bell; the bell rings at 450."""
     lines = {path.relative_to(ROOT).as_posix(): path.read_text(encoding="utf-8").count("\n") for path in MODULES}
     assert {path: count for path, count in lines.items() if count > 450} == {}
+
+
+def test_the_start_page_waits_for_no_large_library() -> None:
+    code = (
+        "import sys; from pathlib import Path; from PySide6.QtWidgets import QApplication; app = QApplication([]);"
+        "from a3s_desktop.settings import SettingsStore; from a3s_desktop.ui.program import Program;"
+        "program = Program(SettingsStore(None), Path()); program.show(); app.processEvents();"
+        f"print([name for name in {(*LAZY, 'pyqtgraph')!r} if name in sys.modules]); program.shutdown()"
+    )
+    run = subprocess.run(
+        [sys.executable, "-c", code],
+        cwd=ROOT, env=os.environ | {"QT_QPA_PLATFORM": "offscreen"}, capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    assert run.stdout.strip() == "[]", run.stdout + run.stderr

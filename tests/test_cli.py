@@ -103,7 +103,9 @@ def test_new_info_export(files: Path, capsys: pytest.CaptureFixture[str]) -> Non
     assert [int(row["cluster"]) for row in rows] == state.labels.tolist()
     capsys.readouterr()
     assert cli.main(["export", "p", "--out", "groups.csv"]) == 1
-    assert "groups.csv" in capsys.readouterr().err
+    said = capsys.readouterr().err
+    assert "groups.csv" in said
+    assert "--overwrite" in said
     assert cli.main(["export", "p", "--out", "groups.csv", "--overwrite"]) == 0
 
 

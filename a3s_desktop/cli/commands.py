@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from a3s_desktop.cli.terminal import Console
 from a3s_desktop.core.types import InitialOptions, StrategyOptions
+from a3s_desktop.errors import InputError
 
 if TYPE_CHECKING:
     from a3s_desktop.session.session import Session
@@ -131,6 +132,8 @@ def facts_text(session: Session, facts: dict[str, Any]) -> list[str]:
 
 def export(arguments: argparse.Namespace, console: Console) -> int:
     """Write the clusters to a file."""
+    if arguments.out.exists() and not arguments.overwrite:
+        raise InputError(f"'{arguments.out}' is there already.", "Choose another name, or replace it with --overwrite.")
     session = _read(arguments.project, console)
     try:
         session.export(arguments.format, arguments.out, overwrite=arguments.overwrite)

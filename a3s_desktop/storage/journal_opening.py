@@ -119,7 +119,7 @@ def read_journal(path: Path) -> Journal:
         found = salvage.salvage(data, log)
         inside = Path(copy.name) / "salvaged.sqlite"
         create_journal(inside, found.records, durable=False)
-        journal = _open_whole(inside, b"", copy, salvage.report(found, ""))
+        journal = _open_whole(inside, b"", copy, salvage.report(found, "", bool(data or log)))
         if journal is None:
             raise StorageFailedError(f"The journal {files.show(path)} could not be read.", "Check the drive.")
     except OSError as error:
@@ -217,7 +217,7 @@ def _rebuild(path: Path) -> Recovery:
         raise
     files.sync_folder(path.parent)
     _finish_repair(path)
-    return salvage.report(found, kept)
+    return salvage.report(found, kept, bool(kept))
 
 
 def _repaired(path: Path) -> Path:

@@ -95,10 +95,10 @@ def scan_log(log: bytes) -> list[RawRecord]:
     return list(_Pages(b"", log).records())
 
 
-def report(found: Salvaged, kept: str) -> Recovery:
-    """What is there and what is lost, in words."""
+def report(found: Salvaged, kept: str, there: bool) -> Recovery:
+    """What is there and what is lost, in words; ``there``: the damaged file holds anything at all."""
     count = len(found.records)
-    if not count and not found.seen and not kept:
+    if not count and not found.seen and not there:
         return Recovery("The journal was missing or empty; all answers in it, if there were any, are lost.")
     lost = max(found.seen - count, 0)
     parts = ["The journal was damaged."]

@@ -112,6 +112,7 @@ class Driver:
     def run(self, data: str, answers: int) -> None:
         """All steps, one after the other."""
         window = self._program.window
+        window.setWindowState(Qt.WindowState.WindowNoState)  # the screen that is not there counts as a small one
         window.resize(*SIZE)
         self._program.show()
         self.wait(window.isActiveWindow, "the window to become active", 10)
@@ -371,8 +372,16 @@ def _markdown(results: Results, header: tuple[str, ...]) -> str:
     ]
     if results.finished_after is not None:
         lines.append(f"Nothing was left to ask after {results.finished_after} answers.")
-    lines += ["", "Pictures: " + ", ".join(f"[{name}]({name})" for name in results.pictures) + ".", ""]
+    lines += [
+        "",
+        "Pictures: " + ", ".join(f"[{name}]({name})" for name in sorted(results.pictures, key=_number)) + ".",
+        "",
+    ]
     return "\n".join(lines)
+
+
+def _number(picture: str) -> int:
+    return int(picture.partition("-")[0])
 
 
 def _id(state: SessionState) -> int:

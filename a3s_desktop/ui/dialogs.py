@@ -251,7 +251,8 @@ class ExportDialog(QDialog):
         row.addWidget(self.path, 1)
         row.addWidget(browse)
         layout.addLayout(row)
-        buttons = QDialogButtonBox(QDialogButtonBox.StandardButton.Cancel)
+        buttons = QDialogButtonBox()
+        buttons.addButton("Cancel", QDialogButtonBox.ButtonRole.RejectRole)  # a standard button brings a picture along
         self.export_button = buttons.addButton("Export", QDialogButtonBox.ButtonRole.AcceptRole)
         set_role(self.export_button, kind="primary")
         self.export_button.setDefault(True)

@@ -38,14 +38,14 @@ class ExportFlow(QObject):
         project, state = self._bridge.project, self._bridge.state
         if project is None or state is None:
             return
-        folder = self._settings.value.last_folder or QStandardPaths.writableLocation(
-            QStandardPaths.StandardLocation.DocumentsLocation
-        )
+        documents = QStandardPaths.writableLocation(QStandardPaths.StandardLocation.DocumentsLocation)
+        places = (self._settings.value.last_folder, documents)
+        folder = next((Path(place) for place in places if place and Path(place).is_dir()), Path.home())
         summary = (
             f"{state.items:,} images in {state.clusters:,} clusters and {state.singletons:,} single images, "
             f"after {state.answers:,} answers."
         )
-        dialog = ExportDialog(self._window, project.name, Path(folder or Path.home()), summary)
+        dialog = ExportDialog(self._window, project.name, folder, summary)
         dialog.requested.connect(self._export)
         dialog.open()
 

@@ -8,9 +8,13 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QSize, Qt
 from PySide6.QtGui import QImage, QImageIOHandler, QImageReader
+
+if TYPE_CHECKING:
+    from PIL import Image
 
 MAX_PIXELS = 500_000_000  # of a file that can be read scaled (JPEG)
 MAX_DECODED_BYTES = 800_000_000  # of a file that must be decoded whole by Pillow
@@ -206,7 +210,7 @@ def _by_pillow(path: Path, box: QSize) -> QImage:
     return image
 
 
-def _stretched(picture: object) -> object:
+def _stretched(picture: Image.Image) -> Image.Image:
     """16- and 32-bit grey as 8 bit. Pillow's own conversion would clip to white."""
     import numpy as np
     from PIL import Image

@@ -6,7 +6,7 @@ import base64
 import binascii
 from collections.abc import Callable
 
-from PySide6.QtCore import QByteArray, QSize, Qt, Signal
+from PySide6.QtCore import QByteArray, QSize, Qt, QTimer, Signal, Slot
 from PySide6.QtGui import QActionGroup, QCloseEvent, QGuiApplication
 from PySide6.QtWidgets import QDockWidget, QLabel, QMainWindow, QMenu, QStackedWidget, QTabWidget, QWidget
 
@@ -73,6 +73,8 @@ class MainWindow(QMainWindow):
         self._arrangement = QByteArray()  # of the docks, while they are not shown
         self._working = False
         self._docks: dict[str, QDockWidget] = {}
+        self._tidy = QTimer(self, singleShot=True, interval=0)
+        self._tidy.timeout.connect(self._name_once)
         self.pages = QStackedWidget()
         self.setCentralWidget(self.pages)
         self._build_menus()
@@ -96,8 +98,9 @@ class MainWindow(QMainWindow):
         # Qt's own action tells "shown" from "behind another tab", which the dock's visibility does not.
         dock.toggleViewAction().toggled.connect(action.setChecked)
         action.setChecked(dock.toggleViewAction().isChecked())
-        action.triggered.connect(dock.toggleViewAction().trigger)
-        dock.toggleViewAction().triggered.connect(dock.raise_)
+        action.triggered.connect(lambda: self._toggle(name))
+        for changed in (dock.visibilityChanged, dock.topLevelChanged, dock.dockLocationChanged):
+            changed.connect(self._tidy.start)
         self._docks[name] = dock
         return dock
 
@@ -215,6 +218,29 @@ class MainWindow(QMainWindow):
         self.saved_label.hide()
         for label in (self.busy_label, self.read_only_label, self.saved_label):
             bar.addPermanentWidget(label)
+
+    def _toggle(self, name: str) -> None:
+        """Bring a panel into sight, from behind another tab too; one that is in sight goes."""
+        dock = self._docks[name]
+        if dock.isHidden() or dock.visibleRegion().isEmpty():
+            dock.show()
+            dock.raise_()
+        else:
+            dock.hide()
+        # A checkable action has flipped by itself, which is wrong for a panel that came from behind.
+        self._shortcuts.action(f"panel.{name}").setChecked(dock.toggleViewAction().isChecked())
+
+    @Slot()
+    def _name_once(self) -> None:
+        """A panel behind tabs is named by its tab; a title bar below would say it again."""
+        for dock in self._docks.values():
+            named = dock.isFloating() or not any(not other.isHidden() for other in self.tabifiedDockWidgets(dock))
+            bar = dock.titleBarWidget()
+            if named and bar is not None:
+                dock.setTitleBarWidget(None)  # type: ignore[arg-type]  # Qt's way back to its own bar
+                bar.deleteLater()
+            elif not named and bar is None:
+                dock.setTitleBarWidget(QWidget())
 
     def _first_place(self) -> None:
         """Without a remembered place: a comfortable size, or the whole of a small screen."""

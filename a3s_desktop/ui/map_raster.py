@@ -175,11 +175,11 @@ def _grow(centres: ByteImage, reach: int, stamp: tuple[tuple[int, int, int], ...
     result = np.zeros_like(centres)
     height, width = centres.shape
     inner = result[reach : height - reach, reach : width - reach]
-    some = np.minimum(centres, 1)
+    some: ByteImage = np.minimum(centres, 1)
     raised, last = centres, -1
     for level, dy, dx in stamp:
         if level != last:
-            raised, last = centres + some * np.uint8(level * slot_count), level
+            raised, last = np.add(centres, some * np.uint8(level * slot_count), dtype=np.uint8), level
         source = raised[reach - dy : height - reach - dy, reach - dx : width - reach - dx]
         np.maximum(inner, source, out=inner)
     return result

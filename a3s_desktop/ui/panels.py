@@ -8,9 +8,10 @@ from PySide6.QtWidgets import QDockWidget
 
 from a3s_desktop.session.state import Change, ChangeKind, SessionState
 from a3s_desktop.ui.bridge import Bridge
-from a3s_desktop.ui.cluster_map import ClusterMap
 from a3s_desktop.ui.cluster_view import ClusterView
 from a3s_desktop.ui.engine_room import Opened
+from a3s_desktop.ui.map_panel import MapPanel
+from a3s_desktop.ui.map_raster import PointGrid
 
 
 class Panels(QObject):
@@ -19,7 +20,7 @@ class Panels(QObject):
     Parameters
     ----------
     bridge : Bridge
-    cluster_map : ClusterMap
+    map_panel : MapPanel
     cluster_view : ClusterView
     cluster_dock : QDockWidget
         Shown and raised when a cluster of the map is clicked.
@@ -28,22 +29,22 @@ class Panels(QObject):
     def __init__(
         self,
         bridge: Bridge,
-        cluster_map: ClusterMap,
+        map_panel: MapPanel,
         cluster_view: ClusterView,
         cluster_dock: QDockWidget,
         parent: QObject | None = None,
     ) -> None:
         super().__init__(parent)
         self._bridge = bridge
-        self._map = cluster_map
+        self._panel = map_panel
         self._view = cluster_view
         self._dock = cluster_dock
         self._followed: int | None = None  # an image of the cluster that is shown: ids may change, it stays
         bridge.opened.connect(self._on_opened)
         bridge.closed.connect(self._on_closed)
         bridge.stateChanged.connect(self._on_state_changed)
-        bridge.layoutReady.connect(cluster_map.set_points)
-        cluster_map.clusterClicked.connect(self.show_cluster)
+        bridge.layoutReady.connect(self._on_layout)
+        map_panel.clusterClicked.connect(self.show_cluster)
 
     @Slot(int)
     def show_cluster(self, cluster: int) -> None:
@@ -62,31 +63,36 @@ class Panels(QObject):
         if self._followed is None or self._followed not in members:
             self._followed = int(members[0])
         self._view.show_cluster(cluster, members.tolist())
-        self._map.set_selected_cluster(cluster)
+        self._panel.map.set_selected_cluster(cluster)
 
     @Slot(object)
     def _on_opened(self, opened: Opened) -> None:
         self._followed = None
-        self._map.set_selected_cluster(None)
-        self._map.set_pair(None)
-        self._map.set_points(None)
-        self._map.set_items(opened.items)
+        self._panel.map.set_selected_cluster(None)
+        self._panel.map.set_pair(None)
+        self._panel.map.set_points(None)
+        self._panel.map.set_items(opened.items)
         self._view.set_items(opened.items)
 
     @Slot()
     def _on_closed(self) -> None:
         self._followed = None
-        self._map.set_items(None)
-        self._map.set_points(None)
+        if self._panel.made:
+            self._panel.map.set_items(None)
+            self._panel.map.set_points(None)
         self._view.set_items(None)
+
+    @Slot(object)
+    def _on_layout(self, points: PointGrid) -> None:
+        self._panel.map.set_points(points)
 
     @Slot(object, object)
     def _on_state_changed(self, state: SessionState, change: Change) -> None:
         opened = change.kind is ChangeKind.OPENED
-        self._map.set_labels(state.labels, None if opened else change.moved)
+        self._panel.map.set_labels(state.labels, None if opened else change.moved)
         question = state.question
         pair = (question.left, question.right) if question is not None else (None, None)
-        self._map.set_pair(*pair)
+        self._panel.map.set_pair(*pair)
         self._view.set_pair(*pair)
         if self._followed is not None and len(change.moved):
             self._show(int(state.labels[self._followed]))

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from a3s_desktop.settings import SettingsStore
 from a3s_desktop.ui.bridge import Bridge
-from a3s_desktop.ui.cluster_map import ClusterMap
 from a3s_desktop.ui.cluster_view import ClusterView
 from a3s_desktop.ui.crash_report import CrashReport
 from a3s_desktop.ui.creator import Creator
@@ -17,6 +17,7 @@ from a3s_desktop.ui.image_loader import ImageLoader
 from a3s_desktop.ui.jobs import Jobs
 from a3s_desktop.ui.label_page import LabelPage
 from a3s_desktop.ui.main_window import MainWindow
+from a3s_desktop.ui.map_panel import MapPanel
 from a3s_desktop.ui.new_project import NewProjectPage
 from a3s_desktop.ui.panels import Panels
 from a3s_desktop.ui.progress_page import ProgressPage
@@ -25,6 +26,9 @@ from a3s_desktop.ui.shortcuts import Shortcuts
 from a3s_desktop.ui.start_page import StartPage
 from a3s_desktop.ui.theme_switch import ThemeSwitch
 from a3s_desktop.ui.trace import Trace
+
+if TYPE_CHECKING:
+    from a3s_desktop.ui.cluster_map import ClusterMap
 
 
 class Program:
@@ -61,7 +65,7 @@ class Program:
         self.trace = Trace(trace_file, self.bridge) if trace_file is not None else None
         self.window = MainWindow(self.shortcuts, settings)
         self.label = LabelPage(self.bridge, self.loader, self.shortcuts, settings)
-        self.map = ClusterMap(self.loader)
+        self.map_panel = MapPanel(self.loader)
         self.clusters = ClusterView(self.loader)
         self.history = HistoryPanel(self.bridge, self.loader)
         self.pages = Pages(
@@ -72,11 +76,11 @@ class Program:
         )
         for page in (self.pages.start, self.pages.new, self.pages.progress, self.pages.label):
             self.window.add_page(page)
-        self.window.add_dock("map", "Map", self.map)
+        self.window.add_dock("map", "Map", self.map_panel)
         cluster_dock = self.window.add_dock("cluster", "Cluster images", self.clusters)
         self.window.add_dock("history", "History", self.history)
         self.window.arrange()
-        self.panels = Panels(self.bridge, self.map, self.clusters, cluster_dock, self.window)
+        self.panels = Panels(self.bridge, self.map_panel, self.clusters, cluster_dock, self.window)
         self.shell = Shell(
             self.window,
             self.pages,
@@ -97,6 +101,11 @@ class Program:
         self.label.clustersWanted.connect(cluster_dock.raise_)
         self.garbage = GarbageCollector()
         self._down = False
+
+    @property
+    def map(self) -> ClusterMap:
+        """The map; made with the first project."""
+        return self.map_panel.map
 
     def show(self) -> None:
         """Show the window."""

@@ -141,9 +141,7 @@ def main() -> int:
         for _ in range(arguments.kills):
             killer.round()
             say(f"kill {killer.rounds}: {killer.answers} answers, none lost")
-    say(
-        f"{killer.rounds} kills, {killer.answers} answers, {killer.unseen} of them stored but not yet seen, none lost"
-    )
+    say(f"{killer.rounds} kills, {killer.answers} answers, {killer.unseen} of them stored but not yet seen, none lost")
     return 0
 
 

@@ -308,6 +308,14 @@ def test_any_bytes_are_survived(fast: Path, noise: bytes) -> None:
         journal.close()
 
 
+def test_a_journal_that_is_there_is_never_called_missing(tmp_path: Path) -> None:
+    path = place(tmp_path / "p", bytes(9000), b"")
+    for opener in (read_journal, open_journal):
+        journal = opener(path)
+        assert journal.recovery.text.startswith("The journal was damaged. No entry could be recovered.")
+        journal.close()
+
+
 def test_missing_journal_is_said(tmp_path: Path) -> None:
     journal = open_journal(tmp_path / "j.sqlite")
     assert "missing or empty" in journal.recovery.text

@@ -149,6 +149,31 @@ def test_answers_undo_and_the_map_follow(desk, project):
     assert list(desk.program.clusters.members) == members
 
 
+def test_a_panel_behind_a_tab_comes_forward_and_is_named_once(desk, project):
+    desk.open(project)
+    docks = {name: desk.window.dock(name) for name in ("map", "cluster", "history")}
+    desk.until(lambda: docks["history"].titleBarWidget() is not None)
+    assert docks["map"].titleBarWidget() is None
+    history = desk.program.shortcuts.action("panel.history")
+    assert docks["history"].visibleRegion().isEmpty()  # behind the images of the cluster
+    history.trigger()
+    desk.until(lambda: not docks["history"].visibleRegion().isEmpty())
+    assert history.isChecked()
+    history.trigger()
+    desk.until(docks["history"].isHidden)
+    assert not history.isChecked()
+    desk.until(lambda: docks["cluster"].titleBarWidget() is None)  # no tab is left that would name it
+
+
+def test_the_proposed_export_folder_is_there(desk, project, tmp_path):
+    desk.program.settings.change(last_folder=str(tmp_path / "gone"))
+    desk.open(project)
+    desk.trigger("project.export")
+    dialog = desk.dialog(ExportDialog)
+    assert Path(dialog.path.text()).parent.is_dir()
+    dialog.close()
+
+
 def test_a_shown_cluster_is_followed_through_merges(desk, project):
     desk.open(project)
     desk.until(lambda: desk.program.label.ready)

@@ -1,0 +1,54 @@
+"""The map's place in the window, before there is a map: the start page saves pyqtgraph's third of a second."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import Signal
+from PySide6.QtWidgets import QVBoxLayout, QWidget
+
+from a3s_desktop.ui.image_loader import ImageLoader
+
+if TYPE_CHECKING:
+    from a3s_desktop.ui.cluster_map import ClusterMap
+
+
+class MapPanel(QWidget):
+    """Holds the map, which is made when it is first asked for.
+
+    Parameters
+    ----------
+    loader : ImageLoader
+        For the picture of the hovered point.
+
+    Signals
+    -------
+    clusterClicked(int)
+        The map's.
+    """
+
+    clusterClicked = Signal(int)  # noqa: N815 - Qt's naming
+
+    def __init__(self, loader: ImageLoader, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._loader = loader
+        self._map: ClusterMap | None = None
+        self._column = QVBoxLayout(self)
+        self._column.setContentsMargins(0, 0, 0, 0)
+
+    @property
+    def made(self) -> bool:
+        """Whether there is a map yet."""
+        return self._map is not None
+
+    @property
+    def map(self) -> ClusterMap:
+        """The map."""
+        if self._map is None:
+            from a3s_desktop.ui.cluster_map import ClusterMap
+
+            self._map = ClusterMap(self._loader)
+            self._map.clusterClicked.connect(self.clusterClicked)
+            self._column.addWidget(self._map)
+            self.setFocusProxy(self._map)
+        return self._map
