@@ -168,6 +168,7 @@ def test_options_of_the_method_reach_it(capsys: pytest.CaptureFixture[str]) -> N
         *("simulate", "--features", "f.npy", "--labels", "labels.npy", "--budget", "0", "--strategy", "a3s-paper"),
         *("--initial", "fpc", "--pseudo-labels", "7", "--aggregation", "product", "--seed", "3", "--neighbors", "9"),
         *("--normalisation", "l2", "--iterations", "4", "--no-purity-test", "--clusters", "5"),
+        *("--ratio", "1.5", "--refine"),
     ]
     assert cli.main(arguments) == 0
     out, err = capsys.readouterr()
@@ -182,6 +183,8 @@ def test_options_of_the_method_reach_it(capsys: pytest.CaptureFixture[str]) -> N
         "normalisation": "l2",
         "iterations": 4,
         "purity_test": False,
+        "ratio": 1.5,
+        "refine": True,
         "budget": 0,
     }
     assert {name: settings[name] for name in wanted} == wanted
@@ -237,6 +240,7 @@ def test_a_known_problem_is_one_sentence_and_code_1(
         ["simulate", "--features", "f.npy", "--labels", "labels.npy", "--budget", "many"],
         ["simulate", "--features", "f.npy", "--labels", "labels.npy", "--oracle-error", "1.5"],
         ["simulate", "--features", "f.npy", "--labels", "labels.npy", "--oracle-skip", "some"],
+        ["simulate", "--features", "f.npy", "--labels", "labels.npy", "--ratio", "0"],
         ["simulate", "--features", "f.npy", "--labels", "labels.npy", "--strategy", "guess"],
         ["export", "p", "--format", "xlsx", "--out", "x"],
         ["demo", "--data", "whales"],

@@ -197,9 +197,11 @@ def initial_options(arguments: argparse.Namespace) -> InitialOptions:
         neighbors=arguments.neighbors,
         normalisation=arguments.normalisation,
         initial=arguments.initial,
+        ratio=arguments.ratio,
         pseudo_labels=arguments.pseudo_labels,
+        refine=arguments.refine,
         seed=arguments.seed,
-    )
+    ).for_strategy(arguments.strategy)
 
 
 def strategy_options(arguments: argparse.Namespace, console: Console) -> StrategyOptions:

@@ -215,6 +215,20 @@ def _options(parser: argparse.ArgumentParser) -> None:
         "--pseudo-labels", type=_positive, metavar="K0", help="K-means groups for the calibration (default 1.5 sqrt N)"
     )
     group.add_argument(
+        "--refine",
+        action=argparse.BooleanOptionalAction,
+        default=initial.refine,
+        help="judge a pair by the neighbours that both images share, not by their distance alone (default: a3s does, "
+        "the published strategies do not)",
+    )
+    group.add_argument(
+        "--ratio",
+        type=_ratio,
+        default=initial.ratio,
+        metavar="R",
+        help="clusters of kmeans, spectral and agglomerative for each one that fpc finds (default %(default)s)",
+    )
+    group.add_argument(
         "--neighbors", type=_positive, default=initial.neighbors, metavar="M", help="neighbours (default %(default)s)"
     )
     group.add_argument(
@@ -254,6 +268,16 @@ def _probability(text: str) -> float:
         raise argparse.ArgumentTypeError(f"{text!r} is not a number") from None
     if not 0.0 <= value < 1.0:
         raise argparse.ArgumentTypeError(f"{text} is not at least 0 and below 1")
+    return value
+
+
+def _ratio(text: str) -> float:
+    try:
+        value = float(text)
+    except ValueError:
+        raise argparse.ArgumentTypeError(f"{text!r} is not a number") from None
+    if not 0.0 < value < float("inf"):
+        raise argparse.ArgumentTypeError(f"{text} is not above 0")
     return value
 
 

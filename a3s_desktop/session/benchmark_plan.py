@@ -177,7 +177,10 @@ def notes(options: BenchmarkOptions, cases: Iterable[Case]) -> list[str]:
             found.append(f"These stop after {PCKMEANS_BUDGET} answers, to bound the time of clustering anew.")
     if COBRA in options.strategies:
         found.append(f"{COBRA} takes the number of its super-instances from stage one.")
-    found.append("One set of default settings for all data; the features are the same for every strategy.")
+    found.append(
+        "One set of default settings for all data; the features are the same for every strategy. Graph-context "
+        "refinement is part of a3s; the published systems start from distances, as they do in their papers."
+    )
     return found
 
 

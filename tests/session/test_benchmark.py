@@ -63,7 +63,7 @@ def test_the_plan_compares_on_equal_terms() -> None:
     assert len(main) == 6
     assert main["npu", 1].options.clusters == 10
     assert main["cobra", 1].options.clusters is None
-    assert main["npu", 1].initial == main["cobra", 1].initial == InitialOptions(seed=1)
+    assert main["npu", 1].initial == main["cobra", 1].initial == InitialOptions(seed=1, refine=False)
     assert main["a3s-paper", 0].initial.pseudo_labels == 10
     assert {name: main[name, 0].budget for name in options.strategies} == {"a3s-paper": 1200, "cobra": 1200, "npu": 600}
     assert [run.options.clusters for run in runs if run.group == "cobra-k"] == [10, 20, 30, 50, 80]
