@@ -24,7 +24,7 @@ from a3s_desktop.session.benchmark_plan import (
 from a3s_desktop.session.simulation import NOTHING_LEFT
 
 METRICS = ("nmi", "ari")
-LEVELS = {"nmi": (0.9, 0.924, 0.95, 0.975), "ari": (0.8, 0.9, 0.95, 0.975)}
+LEVELS = {"nmi": (0.9, 0.92, 0.924, 0.95, 0.975), "ari": (0.8, 0.9, 0.95, 0.975)}
 AGAINST_AT = (40, 60, 83, 100, 200, 300, 525, 600)
 TOLERANCE = 0.005
 FROM_SMALL = {83: 200}  # points that are of interest only where the budget is at most this
