@@ -136,12 +136,13 @@ class Reclustering(ABC):
 
     def _move(self, context: Context, own: IntArray, home: int | None) -> None:
         partition = context.partition
-        for cluster in np.unique(partition.labels[own]).tolist():
+        for sample in own[np.unique(partition.labels[own], return_index=True)[1]].tolist():
+            cluster = partition.cluster_of(sample)  # not known before: a merge may have kept the other id
             if cluster == home:
                 continue
             members = partition.members(cluster)
             mine = np.intersect1d(members, own, assume_unique=True)
             if len(mine) < len(members):
                 partition.split(cluster, (np.setdiff1d(members, mine, assume_unique=True), mine))
-            moved = partition.cluster_of(int(mine[0]))
+            moved = partition.cluster_of(sample)
             home = moved if home is None else partition.merge(moved, home)

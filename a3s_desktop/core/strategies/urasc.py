@@ -5,6 +5,7 @@ Source: Xiong, Johnson, Corso: Active clustering with model-based uncertainty re
 
 from __future__ import annotations
 
+import contextlib
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -25,6 +26,7 @@ LARGEST = 5_000
 
 _EXTRA = 8  # eigenvectors after the K that span the embedding; the rest of the spectrum counts as its mean
 _DENSE = 200  # samples up to which all eigenvectors are computed directly
+_FLOOR = 0.02  # affinity spread over all pairs, as a share of that of the edges: it keeps the graph in one piece
 _LOOP = 1e-3  # affinity of a sample to itself, so that none is without any
 _LEAST_GAP = 1e-3  # between eigenvalues: below, the first-order change has no meaning
 
@@ -52,7 +54,8 @@ class Spectrum:
 class URASC(NeighbourhoodStrategy):
     """Spectral clustering; the sample is asked whose answer lowers the total assignment entropy most. Needs K.
 
-    The affinity is the calibrated P(same class) of the neighbour graph, 1 for must-links and 0 for cannot-links. The
+    The affinity is the calibrated P(same class) of the neighbour graph, 1 for must-links and 0 for cannot-links, and a
+    little of it between all pairs alike: a sample cut off from its neighbours would else take an eigenvector. The
     rows of the first K eigenvectors, scaled to unit length, are clustered by K-means that starts from the
     certain-sample sets (the neighbourhoods), and assigned softly to its centroids. If a sample were put into one of
     the sets, its row of the affinity would change; what that does to the eigenvectors, and so to the total entropy, is
@@ -133,23 +136,32 @@ class URASC(NeighbourhoodStrategy):
 
 
 def _spectrum(context: Context, closure: Closure, clusters: int) -> Spectrum:
-    from scipy.linalg import eigh
-    from scipy.sparse.linalg import eigsh
+    from scipy.sparse.linalg import ArpackError, LinearOperator, eigsh
 
     affinity = constrained_affinity(context, closure)
     n = context.graph.n
     count = min(clusters + _EXTRA, n)
-    scale = 1.0 / np.sqrt(np.asarray(affinity.sum(axis=1), np.float64).ravel())
+    degree = np.asarray(affinity.sum(axis=1), np.float64).ravel()
+    floor = _FLOOR * float(degree.mean()) / n
+    scale = 1.0 / np.sqrt(degree + floor * n)
     rows = np.repeat(np.arange(n), np.diff(affinity.indptr))
     affinity.data *= scale[rows] * scale[affinity.indices]
-    total = float(affinity.diagonal().sum())
-    if n <= _DENSE or 2 * count >= n:
-        values, vectors = eigh(affinity.toarray(), subset_by_index=(n - count, n - 1))
-    else:
+    total = float(affinity.diagonal().sum() + floor * (scale @ scale))
+    values: Float64Array | None = None
+    if n > _DENSE and 2 * count < n:
+
+        def product(vector: Float64Array) -> Float64Array:
+            flat = vector.ravel()
+            return np.asarray(affinity @ flat + scale * (floor * float(scale @ flat)), np.float64)
+
+        operator = LinearOperator((n, n), matvec=product, dtype=np.float64)
         start = np.cos(np.arange(n, dtype=np.float64))  # any vector will do, as long as it is the same each time
-        values, vectors = eigsh(affinity, k=count, which="LA", v0=start, ncv=min(n, 3 * count), tol=1e-6)
-    order = np.argsort(-values, kind="stable")
-    rest = (total - float(values.sum())) / max(n - count, 1)
+        with contextlib.suppress(ArpackError):  # it gives up where many eigenvalues are equal
+            values, vectors = eigsh(operator, k=count, which="LA", v0=start, ncv=min(n, 3 * count), tol=1e-6)
+    if values is None:
+        values, vectors = np.linalg.eigh(affinity.toarray() + floor * np.outer(scale, scale))
+    order = np.argsort(-values, kind="stable")[:count]
+    rest = (total - float(values[order].sum())) / max(n - count, 1)
     return Spectrum(values[order], vectors[:, order], rest, scale)
 
 
