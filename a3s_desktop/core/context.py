@@ -11,7 +11,7 @@ import numpy.typing as npt
 from a3s_desktop.core.constraints import ConstraintStore
 from a3s_desktop.core.partition import Partition
 from a3s_desktop.core.types import Answer, FloatArray, IntArray, PairGraph, Question, Reason, StrategyOptions
-from a3s_desktop.core.undo import LoggedDict, UndoLog
+from a3s_desktop.core.undo import LoggedDict, LoggedRows, UndoLog
 
 Step = Generator[Question, Answer, Answer | None]
 """A step of a strategy: yields questions, is sent the answers."""
@@ -20,8 +20,20 @@ ANSWERED = (1e-4, 1.0 - 1e-4)
 """Probability of a pair that was answered *different* or *same* (or where that is implied)."""
 
 
+class Watcher(Protocol):
+    """Follows the partition: told after each change, once the change is made. It logs what it changes itself."""
+
+    def merged(self, kept: int, gone: int) -> None:
+        """Two clusters became one."""
+        ...
+
+    def divided(self, old: int, parts: Sequence[int]) -> None:
+        """A cluster became several; one of them may have kept the id."""
+        ...
+
+
 class Strategy(Protocol):
-    """Decides what is asked. It holds no state of its own: all it learns is in the context's logged tables."""
+    """Decides what is asked. All it learns is in the context's logged tables; whatever else it holds is derived."""
 
     def begin(self, context: Context) -> None:
         """Fill the tables for a partition that nothing was asked of yet."""
@@ -54,6 +66,10 @@ class Context:
         The strategy's own state by name: numbers, strings or arrays that are replaced, never written into.
     tables : dict of LoggedDict
         The strategy's own integer-to-integer tables.
+    rows_of : dict of LoggedRows
+        The strategy's own growing lists of numbers.
+    watchers : list of Watcher
+        Told of every merge and split.
     """
 
     def __init__(
@@ -73,6 +89,8 @@ class Context:
         self.leaders: LoggedDict[int, int] = LoggedDict(self.log)
         self.values: LoggedDict[str, Any] = LoggedDict(self.log)
         self.tables: dict[str, LoggedDict[int, int]] = {}
+        self.rows_of: dict[str, LoggedRows] = {}
+        self.watchers: list[Watcher] = []
         self._scales = tuple(_scale(view) for view in self.views)
         self._position = np.full(graph.n, -1, np.int32)  # scratch of `pair_probabilities`, all -1 between calls
 
@@ -81,6 +99,12 @@ class Context:
         if name not in self.tables:
             self.tables[name] = LoggedDict(self.log)
         return self.tables[name]
+
+    def growing(self, name: str, width: int) -> LoggedRows:
+        """The strategy's growing list of that name, each row ``width`` numbers."""
+        if name not in self.rows_of:
+            self.rows_of[name] = LoggedRows(self.log, width)
+        return self.rows_of[name]
 
     # --- asking
 
@@ -163,6 +187,8 @@ class Context:
         outcasts = self._outcasts(a, b, joined)
         kept = self.partition.merge(a, b)
         self.leaders[kept] = leader
+        for watcher in self.watchers:
+            watcher.merged(kept, a + b - kept)
         if outcasts:
             members = self.partition.members(kept)
             gone = np.array(sorted(i for component in outcasts for i in component), np.int32)
@@ -178,6 +204,8 @@ class Context:
         self.leaders.discard(cluster)
         if leader >= 0:
             self.leaders[self.partition.cluster_of(leader)] = leader
+        for watcher in self.watchers:
+            watcher.divided(cluster, ids)
         return ids
 
     def isolate(self, sample: int) -> int:

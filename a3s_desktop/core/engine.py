@@ -236,6 +236,9 @@ class Engine:
             if kind == "table":
                 for key, value in array.tolist():
                     context.table(rest)[key] = value
+            elif kind == "rows":
+                for row in array.tolist():
+                    context.growing(rest, array.shape[1]).append(row)
             elif kind == "value":
                 context.values[rest] = array
         for name, value in meta["values"].items():
@@ -258,6 +261,9 @@ class Engine:
         for name, table in context.tables.items():
             if len(table):
                 arrays[f"table.{name}"] = _pairs(table.sorted_items())
+        for name, rows in context.rows_of.items():
+            if len(rows):
+                arrays[f"rows.{name}"] = rows.array()
         plain: dict[str, Any] = {}
         for name, value in context.values.sorted_items():
             if isinstance(value, np.ndarray):

@@ -9,6 +9,8 @@ import numpy as np
 from a3s_desktop.core.types import IndexArray, IntArray
 from a3s_desktop.core.undo import UndoLog
 
+_NOBODY = np.zeros(0, np.int32)
+
 
 class Partition:
     """Cluster ids of N samples, with the members of each cluster at hand.
@@ -64,13 +66,18 @@ class Partition:
         return len(self.members(cluster))
 
     def members(self, cluster: int) -> IntArray:
-        """Members of a cluster, int32, ascending; empty for an id that no sample has. Not to be written to."""
+        """Members of a cluster, int32, ascending; empty for an id that no sample has. Not to be written to.
+
+        The same array object as long as the cluster is the same, also after it changed and was changed back.
+        """
         changed = self._changed.get(cluster)
         if changed is not None:
             return changed
-        if 0 <= cluster < len(self._starts) - 1:
-            return self._order[self._starts[cluster] : self._starts[cluster + 1]]
-        return self._order[:0]
+        slices = self._slices
+        if cluster not in slices:
+            known = 0 <= cluster < len(self._starts) - 1
+            slices[cluster] = self._order[self._starts[cluster] : self._starts[cluster + 1]] if known else _NOBODY
+        return slices[cluster]
 
     def cluster_ids(self) -> IntArray:
         """Ids of all clusters that have members, int32, ascending."""
@@ -141,6 +148,7 @@ class Partition:
         counts = np.bincount(labels) if len(labels) else np.zeros(0, np.int64)
         self._starts = np.concatenate(([0], np.cumsum(counts)))
         self._changed: dict[int, IntArray] = {}
+        self._slices: dict[int, IntArray] = {}
         self._n_clusters = int(np.count_nonzero(counts > 1))
         self._n_singletons = int(np.count_nonzero(counts == 1))
 
@@ -154,6 +162,7 @@ class Partition:
         n_singletons: int,
     ) -> None:
         self._labels, self._order, self._starts, self._changed = labels, order, starts, changed
+        self._slices = {}
         self._n_clusters, self._n_singletons = n_clusters, n_singletons
 
     def _set(self, members: dict[int, IntArray]) -> None:

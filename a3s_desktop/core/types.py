@@ -17,7 +17,7 @@ IndexArray = npt.NDArray[np.int64]
 FloatArray = npt.NDArray[np.float32]
 
 INITIAL_CLUSTERINGS = ("fpc", "kmeans", "spectral", "agglomerative")
-STRATEGIES = ("a3s-paper", "cobra", "random", "ffqs", "npu", "urasc")
+STRATEGIES = ("a3s", "a3s-paper", "cobra", "random", "ffqs", "npu", "urasc")
 AGGREGATIONS = ("mean", "product")
 NORMALISATIONS = ("auto", "l2", "none")
 

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, Generic, TypeVar
+
+import numpy as np
+import numpy.typing as npt
 
 K = TypeVar("K")
 V = TypeVar("V")
@@ -76,3 +79,37 @@ class LoggedDict(Generic[K, V]):
             del self._values[key]
         else:
             self._values[key] = old
+
+
+class LoggedRows:
+    """A growing list of equally long rows of numbers, whose growth is logged.
+
+    Parameters
+    ----------
+    log : UndoLog
+    width : int
+        Numbers in a row.
+    """
+
+    def __init__(self, log: UndoLog, width: int) -> None:
+        self._log = log
+        self._width = width
+        self._rows: list[tuple[float, ...]] = []
+
+    def __len__(self) -> int:
+        return len(self._rows)
+
+    def append(self, row: Sequence[float]) -> None:
+        """Add a row at the end."""
+        if len(row) != self._width:
+            raise ValueError(f"a row of {len(row)} numbers where {self._width} belong")
+        self._rows.append(tuple(float(value) for value in row))
+        self._log.push(self._drop)
+
+    def array(self, newest: int | None = None) -> npt.NDArray[np.float64]:
+        """The rows, or the newest so many, in the order they were added: float64 (n, width)."""
+        rows = self._rows if newest is None else self._rows[-newest:]
+        return np.array(rows, np.float64).reshape(-1, self._width)
+
+    def _drop(self) -> None:
+        self._rows.pop()

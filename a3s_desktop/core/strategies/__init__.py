@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from a3s_desktop.core.context import Strategy
+from a3s_desktop.core.strategies.a3s import A3S
 from a3s_desktop.core.strategies.a3s_paper import A3SPaper
 from a3s_desktop.core.strategies.cobra import COBRA
 from a3s_desktop.core.strategies.ffqs import FFQS
@@ -16,6 +17,7 @@ from a3s_desktop.errors import InputError
 def make_strategy(options: StrategyOptions) -> Strategy:
     """The strategy that the options name. Raises `InputError` for an unknown name."""
     makers: dict[str, type[Strategy]] = {
+        "a3s": A3S,
         "a3s-paper": A3SPaper,
         "cobra": COBRA,
         "random": RandomPairs,

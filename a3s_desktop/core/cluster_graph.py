@@ -1,0 +1,167 @@
+"""Which clusters are linked, and how strongly: kept up to date cluster by cluster, never computed anew."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from a3s_desktop.core.constraints import ConstraintStore
+from a3s_desktop.core.partition import Partition
+from a3s_desktop.core.types import Answer, FloatArray, PairGraph
+from a3s_desktop.core.undo import UndoLog
+
+
+class Link(NamedTuple):
+    """What joins two clusters."""
+
+    total: float  # sum of the similarities of all edges between them
+    largest: float  # the largest of them
+    apart: bool  # some member of one is known to differ from some member of the other
+
+
+_GRAIN = 2.0**20  # similarities are multiples of 1 / _GRAIN: their sums are exact, in whatever order they are made
+
+
+class ClusterGraph:
+    """For each cluster, its links to others. It follows merges and divisions of the partition, and their undo.
+
+    A merge costs the links of both clusters; a division, the edges of the parts.
+
+    Parameters
+    ----------
+    graph : PairGraph
+    similarity : float32, shape (E,)
+        Of the graph's edges.
+    partition : Partition
+    store : ConstraintStore
+        The present state of both is taken over.
+    log : UndoLog
+    """
+
+    def __init__(
+        self,
+        graph: PairGraph,
+        similarity: FloatArray,
+        partition: Partition,
+        store: ConstraintStore,
+        log: UndoLog,
+    ) -> None:
+        self._graph = graph
+        self.similarity: npt.NDArray[np.float64] = np.rint(similarity.astype(np.float64) * _GRAIN) / _GRAIN
+        self._partition = partition
+        self._store = store
+        self._log = log
+        self._rows: dict[int, dict[int, Link]] = {}
+        self._changed: set[int] = set()
+        self._fill()
+        for i, j, answer in store.constraints():
+            if answer is Answer.DIFFERENT:
+                self.set_apart(partition.cluster_of(i), partition.cluster_of(j))
+
+    def links(self, cluster: int) -> Mapping[int, Link]:
+        """The links of a cluster by the other cluster's id. Not to be written to; order has no meaning."""
+        return self._rows.get(cluster, {})
+
+    def linked_clusters(self) -> list[int]:
+        """Ids of all clusters that have a link, ascending."""
+        return sorted(cluster for cluster, row in self._rows.items() if row)
+
+    def take_changed(self) -> set[int]:
+        """Clusters whose links changed (undone changes are changes too) since this was last called."""
+        changed, self._changed = self._changed, set()
+        return changed
+
+    def set_apart(self, a: int, b: int) -> None:
+        """Note that two clusters are known to differ."""
+        link = self._rows.get(a, {}).get(b)
+        if link is not None and not link.apart:
+            self._put(a, b, link._replace(apart=True))
+
+    def merged(self, kept: int, gone: int) -> None:
+        """Follow a merge of the partition."""
+        for other, link in sorted(self._rows.get(gone, {}).items()):
+            self._put(gone, other, None)
+            if other == kept:
+                continue
+            present = self._rows.get(kept, {}).get(other)
+            if present is not None:
+                link = Link(present.total + link.total, max(present.largest, link.largest), present.apart or link.apart)
+            self._put(kept, other, link)
+
+    def divided(self, old: int, parts: Sequence[int]) -> None:
+        """Follow a division of the partition: the links of all parts are counted from their edges."""
+        for other in sorted(self._rows.get(old, {})):
+            self._put(old, other, None)
+        labels = self._partition.labels
+        for part in parts:
+            members = self._partition.members(part)
+            apart = self._apart_from(members)
+            for other, total, largest in _summed(*self._edges(members, labels, part)):
+                self._put(part, other, Link(total, largest, other in apart))
+
+    # --- inner workings
+
+    def _apart_from(self, members: npt.NDArray[np.int32]) -> set[int]:
+        roots = {self._store.find(i) for i in members.tolist() if self._store.is_touched(i)}
+        return {self._partition.cluster_of(other) for root in roots for other in self._store.separated_from(root)}
+
+    def _fill(self) -> None:
+        labels = self._partition.labels
+        own = np.repeat(labels, np.diff(self._graph.indptr))
+        other = labels[self._graph.indices]
+        between = np.flatnonzero(own < other)
+        a, b, values = own[between], other[between], self.similarity[between]
+        order = np.lexsort((b, a))
+        a, b, values = a[order], b[order], values[order]
+        if not len(a):
+            return
+        starts = np.flatnonzero(np.concatenate(([True], (a[1:] != a[:-1]) | (b[1:] != b[:-1]))))
+        totals, largest = np.add.reduceat(values, starts), np.maximum.reduceat(values, starts)
+        for i, j, total, most in zip(
+            a[starts].tolist(), b[starts].tolist(), totals.tolist(), largest.tolist(), strict=True
+        ):
+            link = Link(total, most, False)
+            self._rows.setdefault(i, {})[j] = link
+            self._rows.setdefault(j, {})[i] = link
+
+    def _edges(
+        self, members: npt.NDArray[np.int32], labels: npt.NDArray[np.int32], cluster: int
+    ) -> tuple[npt.NDArray[np.int32], npt.NDArray[np.float64]]:
+        edges = edges_of(self._graph, members)
+        others = labels[self._graph.indices[edges]]
+        outward = others != cluster
+        return others[outward], self.similarity[edges[outward]]
+
+    def _put(self, a: int, b: int, link: Link | None) -> None:
+        old = self._rows.get(a, {}).get(b)
+        self._set(a, b, link)
+        self._log.push(self._set, a, b, old)
+
+    def _set(self, a: int, b: int, link: Link | None) -> None:
+        self._changed.update((a, b))
+        for i, j in ((a, b), (b, a)):
+            if link is None:
+                self._rows.get(i, {}).pop(j, None)
+            else:
+                self._rows.setdefault(i, {})[j] = link
+
+
+def edges_of(graph: PairGraph, samples: npt.NDArray[np.int32]) -> npt.NDArray[np.int64]:
+    """Positions of all edges that start at some samples, int64, sample by sample."""
+    starts = graph.indptr[samples]
+    counts = graph.indptr[samples.astype(np.int64) + 1] - starts
+    shift = starts - np.concatenate(([0], np.cumsum(counts)[:-1]))
+    return np.arange(int(counts.sum())) + np.repeat(shift, counts)
+
+
+def _summed(others: npt.NDArray[np.int32], values: npt.NDArray[np.float64]) -> list[tuple[int, float, float]]:
+    if not len(others):
+        return []
+    order = np.argsort(others, kind="stable")
+    others, values = others[order], values[order]
+    starts = np.flatnonzero(np.concatenate(([True], others[1:] != others[:-1])))
+    totals, largest = np.add.reduceat(values, starts), np.maximum.reduceat(values, starts)
+    return list(zip(others[starts].tolist(), totals.tolist(), largest.tolist(), strict=True))

@@ -1,0 +1,297 @@
+"""Every cluster as a binary tree of its samples: where it would come apart, if it were to.
+
+The inner nodes of a cluster are the places that a purity question can be put to: do the two parts below belong
+together? Initial clusters get their tree by average linkage on the similarities; a merge of two clusters becomes a
+node above both, so what was joined by a guess of the model can be taken apart again at the same place.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+import numpy.typing as npt
+
+from a3s_desktop.core.cluster_graph import edges_of
+from a3s_desktop.core.context import Context
+from a3s_desktop.core.types import Answer, IntArray
+
+LARGEST_DENSE = 600
+"""Clusters above this size get their tree from a spanning tree of their edges instead of average linkage, which needs
+all pairs."""
+
+
+class Forest:
+    """Trees over the samples, one for each cluster. A `Watcher` of the partition.
+
+    Node ``i < N`` is sample i; nodes above are made from two others. All is kept in the context's logged tables
+    ``left``, ``right`` (children), ``face`` (the sample that represents the node), ``guess`` (1 for nodes that the
+    model joined unasked) and ``root`` (cluster id -> node).
+
+    Parameters
+    ----------
+    context : Context
+    similarity : float64, shape (E,)
+        Of the graph's edges.
+    """
+
+    def __init__(self, context: Context, similarity: npt.NDArray[np.float64]) -> None:
+        self._context = context
+        self._similarity = similarity
+        self._left, self._right = context.table("left"), context.table("right")
+        self._face, self._guess, self._root = context.table("face"), context.table("guess"), context.table("root")
+        self._n = context.graph.n
+        self._prepared: dict[int, int] = {}  # first sample of a part -> its root, made ready by `cut`
+
+    def grow(self) -> None:
+        """Make the trees of a partition that nothing was asked of yet."""
+        for cluster in self._context.partition.cluster_ids().tolist():
+            self._root[cluster] = self._plant(cluster)
+
+    # --- reading
+
+    def root(self, cluster: int) -> int:
+        """The root of a cluster's tree."""
+        return self._root[cluster]
+
+    def is_leaf(self, node: int) -> bool:
+        """Whether a node is a single sample."""
+        return node < self._n
+
+    def children(self, node: int) -> tuple[int, int]:
+        """The two nodes below an inner node."""
+        return self._left[node], self._right[node]
+
+    def face(self, node: int) -> int:
+        """The sample that represents a node: of its children's faces, the one that the node's samples resemble more."""
+        return node if node < self._n else self._face[node]
+
+    def is_guess(self, node: int) -> bool:
+        """Whether the model joined this node's children without asking."""
+        return node in self._guess
+
+    def leaves(self, node: int) -> IntArray:
+        """Samples below a node, int32, left to right."""
+        found: list[int] = []
+        stack = [node]
+        while stack:
+            at = stack.pop()
+            if at < self._n:
+                found.append(at)
+            else:
+                stack += (self._right[at], self._left[at])
+        return np.array(found, np.int32)
+
+    def nodes(self, root: int) -> list[tuple[int, int, int, int]]:
+        """Inner nodes as (node, start, middle, end): positions in ``leaves(root)``; a child is [start, middle) or
+        [middle, end)."""
+        found: list[tuple[int, int, int, int]] = []
+        stack = [(root, 0)]
+        sizes = self._sizes(root)
+        while stack:
+            node, start = stack.pop()
+            if node < self._n:
+                continue
+            left, right = self.children(node)
+            middle = start + sizes[left]
+            found.append((node, start, middle, start + sizes[node]))
+            stack += ((left, start), (right, middle))
+        return found
+
+    # --- changing
+
+    def merged(self, kept: int, gone: int) -> None:
+        """Put the trees of two clusters under one node."""
+        self._root[kept] = self._join(self._root[kept], self._root[gone])
+        self._root.discard(gone)
+
+    def mark_guess(self, cluster: int) -> None:
+        """Note that the two parts below a cluster's root were joined by the model."""
+        self._guess[self.root(cluster)] = 1
+
+    def divided(self, old: int, parts: Sequence[int]) -> None:
+        """Give each part of a cluster its tree: the one that `cut` made ready, else a new one."""
+        self._root.discard(old)
+        for part in parts:
+            first = int(self._context.partition.members(part)[0])
+            self._root[part] = self._prepared[first] if first in self._prepared else self._plant(part)
+        self._prepared.clear()
+
+    def cut(self, cluster: int, node: int) -> None:
+        """Divide a cluster where the two parts below a node turned out to differ.
+
+        The rest of the tree follows the part that it is must-linked with, else the one that it resembles more,
+        nearest branches first.
+        """
+        first, second = self.children(node)
+        for branch in self._branches_above(cluster, node):
+            if self._follows_first(branch, first, second):
+                first = self._join(first, branch)
+            else:
+                second = self._join(second, branch)
+        parts = [np.sort(self.leaves(first)), np.sort(self.leaves(second))]
+        if not self._breaks_a_link(parts):
+            self._prepared = {int(parts[0][0]): first, int(parts[1][0]): second}
+        else:
+            parts = self._mended(parts)
+        self._context.split(cluster, parts)
+
+    # --- inner workings
+
+    def _sizes(self, root: int) -> dict[int, int]:
+        sizes: dict[int, int] = {}
+        order: list[int] = []
+        stack = [root]
+        while stack:
+            node = stack.pop()
+            order.append(node)
+            if node >= self._n:
+                stack += self.children(node)
+        for node in reversed(order):
+            sizes[node] = 1 if node < self._n else sum(sizes[child] for child in self.children(node))
+        return sizes
+
+    def _branches_above(self, cluster: int, node: int) -> list[int]:
+        """What else hangs on the way from a node up to its root, nearest first."""
+        parent: dict[int, int] = {}
+        stack = [self._root[cluster]]
+        while stack:
+            at = stack.pop()
+            if at >= self._n:
+                for child in self.children(at):
+                    parent[child] = at
+                    stack.append(child)
+        branches: list[int] = []
+        while node in parent:
+            left, right = self.children(parent[node])
+            branches.append(right if node == left else left)
+            node = parent[node]
+        return branches
+
+    def _follows_first(self, branch: int, first: int, second: int) -> bool:
+        store = self._context.store
+        faces = self.face(branch), self.face(first), self.face(second)
+        for place, whole in ((1, True), (2, False)):
+            if store.relation(faces[0], faces[place]) is Answer.SAME:
+                return whole
+        own, a, b = self.leaves(branch), self.leaves(first), self.leaves(second)
+        return self._total(own, a) * len(b) >= self._total(own, b) * len(a)
+
+    def _total(self, samples: IntArray, others: IntArray) -> float:
+        """Sum of the similarities of all edges from some samples to others."""
+        edges = edges_of(self._context.graph, samples)
+        return float(self._similarity[edges[np.isin(self._context.graph.indices[edges], others)]].sum())
+
+    def _breaks_a_link(self, parts: Sequence[IntArray]) -> bool:
+        return self._components(parts[0]).keys() & self._components(parts[1]).keys() != set()
+
+    def _components(self, samples: IntArray) -> dict[int, list[int]]:
+        store = self._context.store
+        found: dict[int, list[int]] = {}
+        for i in samples.tolist():
+            if store.is_touched(i):
+                found.setdefault(store.find(i), []).append(i)
+        return found
+
+    def _mended(self, parts: Sequence[IntArray]) -> list[IntArray]:
+        """Bring each must-link component to the part that holds more of it; what differs stays apart."""
+        first, second = (self._components(part) for part in parts)
+        moved: list[int] = []
+        for root in sorted(first.keys() & second.keys()):
+            to_first = len(first[root]) >= len(second[root])
+            apart = set(self._context.store.separated_from(root))
+            if apart & (first if to_first else second).keys():
+                to_first = not to_first
+            moved += second[root] if to_first else [-1 - i for i in first[root]]
+        to_first_part = np.array([i for i in moved if i >= 0], np.int32)
+        to_second_part = np.array([-1 - i for i in moved if i < 0], np.int32)
+        return [
+            np.union1d(np.setdiff1d(parts[0], to_second_part), to_first_part).astype(np.int32),
+            np.union1d(np.setdiff1d(parts[1], to_first_part), to_second_part).astype(np.int32),
+        ]
+
+    def _join(self, left: int, right: int) -> int:
+        """A new node above two others."""
+        node = self._n + len(self._left)
+        self._left[node], self._right[node] = left, right
+        self._face[node] = self._choose_face(left, right)
+        return node
+
+    def _choose_face(self, left: int, right: int) -> int:
+        a, b = self.face(left), self.face(right)
+        both = np.concatenate((self.leaves(left), self.leaves(right)))
+        likeness = [self._total(np.array([face], np.int32), both) for face in (a, b)]
+        return a if likeness[0] >= likeness[1] else b
+
+    def _plant(self, cluster: int) -> int:
+        """A tree for a cluster by average linkage, must-linked samples joined first; returns its root."""
+        members = self._context.partition.members(cluster)
+        if len(members) == 1:
+            return int(members[0])
+        nodes = [int(i) for i in members]
+        for left, right in self._linkage(members):
+            nodes.append(self._join(nodes[left], nodes[right]))
+        return nodes[-1]
+
+    def _linkage(self, members: IntArray) -> list[tuple[int, int]]:
+        """Pairs to join, in order; indices below n are members, n + k is the k-th pair."""
+        n = len(members)
+        edges = edges_of(self._context.graph, members)
+        counts = np.diff(self._context.graph.indptr)[members]
+        rows = np.repeat(np.arange(n), counts)
+        place = np.searchsorted(members, self._context.graph.indices[edges])
+        inside = np.flatnonzero(members[np.minimum(place, n - 1)] == self._context.graph.indices[edges])
+        rows, columns, values = rows[inside], place[inside], self._similarity[edges[inside]]
+        links = self._links_inside(members)
+        if n > LARGEST_DENSE:
+            return _spanning_linkage(n, rows, columns, values, links)
+        if n == 2:
+            return [(0, 1)]
+        from scipy.cluster.hierarchy import linkage
+        from scipy.spatial.distance import squareform
+
+        distance = np.ones((n, n))
+        distance[rows, columns] = 1.0 - values
+        np.fill_diagonal(distance, 0.0)
+        for i, j in links:
+            distance[i, j] = distance[j, i] = 0.0
+        merges = linkage(squareform(distance, checks=False), "average")
+        return [(int(a), int(b)) for a, b in merges[:, :2]]
+
+    def _links_inside(self, members: IntArray) -> list[tuple[int, int]]:
+        """Must-linked pairs of positions, each component as a star."""
+        links: list[tuple[int, int]] = []
+        for samples in self._components(members).values():
+            places = np.searchsorted(members, samples).tolist()
+            links += [(places[0], place) for place in places[1:]]
+        return links
+
+
+def _spanning_linkage(
+    n: int,
+    rows: npt.NDArray[np.int64],
+    columns: npt.NDArray[np.int64],
+    values: npt.NDArray[np.float64],
+    links: Sequence[tuple[int, int]],
+) -> list[tuple[int, int]]:
+    """Single linkage over the edges, strongest first, must-links before all; what no edge joins comes last."""
+    upper = np.flatnonzero(rows < columns)
+    order = upper[np.lexsort((columns[upper], rows[upper], -values[upper]))]
+    candidates = [*links, *zip(rows[order].tolist(), columns[order].tolist(), strict=True), *((0, i) for i in range(n))]
+    parent = list(range(n))
+    node = list(range(n))
+    pairs: list[tuple[int, int]] = []
+    for i, j in candidates:
+        a, b = _top(parent, i), _top(parent, j)
+        if a != b:
+            pairs.append((node[a], node[b]))
+            parent[b] = a
+            node[a] = n + len(pairs) - 1
+    return pairs
+
+
+def _top(parent: list[int], i: int) -> int:
+    while parent[i] != i:
+        parent[i] = parent[parent[i]]
+        i = parent[i]
+    return i

@@ -1,0 +1,317 @@
+"""What is known of two groups of samples before anyone is asked: the facts that `link_model` works on.
+
+Facts of cluster pairs and of the nodes inside clusters, kept for each cluster and computed again only where the
+cluster, or one next to it, changed. All of it is derived from the partition, the store and the forest.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from a3s_desktop.core.aggregation import merge_entropy
+from a3s_desktop.core.cluster_graph import ClusterGraph, edges_of
+from a3s_desktop.core.context import Context
+from a3s_desktop.core.forest import Forest
+from a3s_desktop.core.link_model import FACTS, link_strengths
+from a3s_desktop.core.types import Answer, IntArray
+
+Matrix = npt.NDArray[np.float64]
+
+FACES = 3
+"""Samples that may stand for a cluster, where the pair of the first ones was skipped."""
+
+MOST_NODES = 128
+"""Nodes of one cluster that are looked at: those whose division would change most. Bounds the work per answer."""
+
+NEAREST = 5
+"""Samples inside and outside a cluster that a part of it is compared with."""
+
+_SOFT_MEAN = 0.003  # keeps the log ratio of two mean similarities finite
+_SOFT_NEAREST = 0.02  # likewise for means over the nearest samples
+
+
+@dataclass(frozen=True, slots=True)
+class Inner:
+    """Nodes inside clusters, all of shape (m, ...)."""
+
+    cluster: npt.NDArray[np.int64]
+    node: npt.NDArray[np.int64]
+    rows: Matrix
+    entropy: npt.NDArray[np.float64]
+    guess: npt.NDArray[np.bool_]
+
+
+class GroupFacts:
+    """Facts about the clusters of one engine. A `Watcher` only in name: it looks at what changed when it is asked.
+
+    Parameters
+    ----------
+    context : Context
+    links : ClusterGraph
+    forest : Forest
+    """
+
+    def __init__(self, context: Context, links: ClusterGraph, forest: Forest) -> None:
+        self._context = context
+        self.links = links
+        self.forest = forest
+        self._middle, self._spread = self._edge_distances()
+        self._moments: dict[int, tuple[IntArray, npt.NDArray[np.float64], float]] = {}
+        self._strongest: dict[int, tuple[float, float]] = {}
+        self._merges: dict[int, tuple[list[int], Matrix]] = {}
+        self._inner: dict[int, tuple[IntArray, tuple[int, int], Inner]] = {}
+        self._stale: set[int] = set(links.linked_clusters())
+
+    def merged(self, kept: int, gone: int) -> None:
+        """Nothing to do: see the class."""
+
+    def divided(self, old: int, parts: Sequence[int]) -> None:
+        """Nothing to do: see the class."""
+
+    def size(self, cluster: int) -> int:
+        """Number of members of a cluster."""
+        return self._context.partition.size(cluster)
+
+    def faces(self, cluster: int) -> tuple[int, ...]:
+        """Samples that may stand for a cluster, best first."""
+        first = self.forest.face(self.forest.root(cluster))
+        members = self._context.partition.members(cluster)
+        others = [i for i in members[:: max(1, len(members) // FACES)].tolist() if i != first]
+        return (first, *others[: FACES - 1])
+
+    def entropies(self, first: npt.NDArray[np.int64], second: npt.NDArray[np.int64]) -> npt.NDArray[np.float64]:
+        """Δh of pairs of clusters, times N."""
+        sizes = np.array([[self.size(int(a)), self.size(int(b))] for a, b in zip(first, second, strict=True)])
+        sizes = sizes.reshape(-1, 2)
+        return merge_entropy(sizes[:, 0], sizes[:, 1], 1)
+
+    # --- pairs of clusters
+
+    def merges(self) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64], Matrix]:
+        """All linked pairs of clusters not known to differ: ids (first < second), ascending, and their facts."""
+        self._refresh()
+        clusters = sorted(self._merges)
+        first = [cluster for cluster in clusters for _ in self._merges[cluster][0]]
+        second = [other for cluster in clusters for other in self._merges[cluster][0]]
+        rows = [self._merges[cluster][1] for cluster in clusters]
+        matrix = np.concatenate(rows) if rows else np.zeros((0, FACTS))
+        return np.array(first, np.int64), np.array(second, np.int64), matrix
+
+    def _refresh(self) -> None:
+        changed = self.links.take_changed() | self._stale
+        self._stale = set()
+        if not changed:
+            return
+        near: set[int] = set()
+        for cluster in changed:
+            row = self.links.links(cluster)
+            near.update(row)
+            if row:
+                size = self.size(cluster)
+                means = sorted((link.total / (size * self.size(other)) for other, link in row.items()), reverse=True)
+                self._strongest[cluster] = (means[0], means[1] if len(means) > 1 else 0.0)
+            else:
+                self._strongest.pop(cluster, None)
+        for cluster in changed | near:
+            others = sorted(
+                other for other, link in self.links.links(cluster).items() if other > cluster and not link.apart
+            )
+            if others:
+                self._merges[cluster] = (others, self._pair_facts(cluster, others))
+            else:
+                self._merges.pop(cluster, None)
+
+    def _pair_facts(self, cluster: int, others: list[int]) -> Matrix:
+        row = self.links.links(cluster)
+        size = self.size(cluster)
+        sizes = np.array([self.size(other) for other in others], np.float64)
+        mean = np.array([row[other].total for other in others]) / (size * sizes)
+        facts = np.ones((len(others), FACTS))
+        facts[:, 1], facts[:, 2] = link_strengths([row[other].largest for other in others], mean)
+        facts[:, 3] = np.minimum(
+            self._margin(mean, self._strongest[cluster]),
+            np.concatenate([self._margin(mean[k : k + 1], self._strongest[other]) for k, other in enumerate(others)]),
+        )
+        middle, variance = self._moment(cluster)
+        own = [self._moment(other) for other in others]
+        gaps = np.array([float(((middle - other) ** 2).sum()) + variance + more for other, more in own])
+        facts[:, 4] = (np.sqrt(gaps) - self._middle) / self._spread
+        facts[:, 5], facts[:, 6] = np.log(np.minimum(sizes, size)), np.log(np.maximum(sizes, size))
+        own_apart = self._apart(cluster)
+        apart = [
+            own_apart if size < n else self._apart(other) if size > n else min(own_apart, self._apart(other))
+            for other, n in zip(others, sizes.tolist(), strict=True)
+        ]
+        facts[:, 7] = np.log1p(apart)
+        return facts.round(9)
+
+    def _margin(self, mean: npt.NDArray[np.float64], strongest: tuple[float, float]) -> npt.NDArray[np.float64]:
+        """How much more alike than the next best: log ratio of mean similarities."""
+        rival = np.where(mean >= strongest[0] - 1e-12, strongest[1], strongest[0])
+        ratio: npt.NDArray[np.float64] = np.log((mean + _SOFT_MEAN) / (rival + _SOFT_MEAN))
+        return ratio
+
+    def _apart(self, cluster: int) -> int:
+        return sum(link.apart for link in self.links.links(cluster).values())
+
+    # --- nodes inside clusters
+
+    def inner(self) -> Inner:
+        """The nodes inside all clusters at which a division is possible: not answered *same*, cluster by cluster."""
+        partition, confirmed = self._context.partition, self._context.table("confirmed")
+        found: list[Inner] = []
+        for cluster in self._several():
+            members = partition.members(cluster)
+            state = (self.forest.root(cluster), confirmed.get(cluster, 0))
+            known = self._inner.get(cluster)
+            if known is None or known[0] is not members or known[1] != state:
+                known = (members, state, self._node_facts(cluster, members))
+                self._inner[cluster] = known
+            found.append(known[2])
+        return _together(found)
+
+    def _several(self) -> list[int]:
+        labels = self._context.partition.labels
+        counts = np.bincount(labels)
+        several: list[int] = np.flatnonzero(counts > 1).tolist()
+        return several
+
+    def _node_facts(self, cluster: int, members: IntArray) -> Inner:
+        forest, store = self.forest, self._context.store
+        root = forest.root(cluster)
+        nodes = []
+        for node, start, middle, end in forest.nodes(root):
+            left, right = forest.children(node)
+            if store.relation(forest.face(left), forest.face(right)) is not Answer.SAME:
+                nodes.append((node, start, middle, end))
+        sizes = np.array([(middle - start, end - middle) for _, start, middle, end in nodes]).reshape(-1, 2)
+        entropy = merge_entropy(sizes[:, 0], sizes[:, 1], 1)
+        if len(nodes) > MOST_NODES:
+            chosen = np.sort(np.argsort(-entropy, kind="stable")[:MOST_NODES])
+            nodes, entropy, sizes = [nodes[k] for k in chosen], entropy[chosen], sizes[chosen]
+        rows = _NodeFacts(self, root, members).of(nodes, self._context.table("confirmed").get(cluster, 0))
+        return Inner(
+            np.full(len(nodes), cluster, np.int64),
+            np.array([node for node, *_ in nodes], np.int64),
+            rows,
+            entropy,
+            np.array([forest.is_guess(node) for node, *_ in nodes], np.bool_),
+        )
+
+    # --- distances
+
+    def distance(self, gap: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
+        """Root mean squared distances between two groups, in units of the edges' spread around their mean."""
+        return (np.sqrt(gap) - self._middle) / self._spread
+
+    def rows(self, samples: IntArray) -> Matrix:
+        """Features of some samples, float64."""
+        return self._context.rows(samples).astype(np.float64)
+
+    def edges(self, samples: IntArray) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int32], npt.NDArray[np.float64]]:
+        """Edges from some samples: how many each has, the samples they lead to, their similarities."""
+        graph = self._context.graph
+        edges = edges_of(graph, samples)
+        return np.diff(graph.indptr)[samples], graph.indices[edges], self.links.similarity[edges]
+
+    def _moment(self, cluster: int) -> tuple[npt.NDArray[np.float64], float]:
+        """Mean and total variance of a cluster's features."""
+        members = self._context.partition.members(cluster)
+        known = self._moments.get(cluster)
+        if known is None or (known[0] is not members and not np.array_equal(known[0], members)):
+            rows = self.rows(members)
+            middle = rows.mean(axis=0)
+            known = (members, middle, float(((rows - middle) ** 2).sum() / len(rows)))
+            self._moments[cluster] = known
+        return known[1], known[2]
+
+    def _edge_distances(self) -> tuple[float, float]:
+        """Mean and standard deviation of the length of edges, in the scaled features, from at most 20,000 of them."""
+        graph = self._context.graph
+        if not len(graph.indices):
+            return 0.0, 1.0
+        some = np.unique(np.linspace(0, len(graph.indices) - 1, 20_000).astype(np.int64))
+        left = (np.searchsorted(graph.indptr, some, side="right") - 1).astype(np.int32)
+        length = np.sqrt(((self.rows(left) - self.rows(graph.indices[some])) ** 2).sum(axis=1))
+        return float(length.mean()), float(length.std()) or 1.0
+
+
+class _NodeFacts:
+    """Facts of the nodes of one cluster's tree, from arrays in the order of its leaves."""
+
+    def __init__(self, facts: GroupFacts, root: int, members: IntArray) -> None:
+        self._facts = facts
+        leaves = facts.forest.leaves(root)
+        self._n = len(leaves)
+        counts, to, self._values = facts.edges(leaves)
+        self._ends = np.concatenate(([0], np.cumsum(counts)))
+        order = np.argsort(leaves)
+        at = np.minimum(np.searchsorted(members, to), len(members) - 1)
+        self._place = np.where(members[at] == to, order[at], -1)  # position of the edge's end in the tree, or -1
+        self._to = to
+        rows = facts.rows(leaves)
+        self._sums = np.concatenate((np.zeros((1, rows.shape[1])), np.cumsum(rows, axis=0)))
+        self._squares = np.concatenate(([0.0], np.cumsum((rows**2).sum(axis=1))))
+
+    def of(self, nodes: list[tuple[int, int, int, int]], confirmed: int) -> Matrix:
+        """Facts of nodes given as (node, start, middle, end): float64 (m, FACTS)."""
+        rows = np.ones((len(nodes), FACTS))
+        for k, (_, start, middle, end) in enumerate(nodes):
+            small, large = (start, middle), (middle, end)
+            if middle - start > end - middle:
+                small, large = large, small
+            rows[k, 1:4] = self._likeness(small, large)
+            rows[k, 4] = self._distance(small, large)
+            rows[k, 5], rows[k, 6] = np.log(small[1] - small[0]), np.log(large[1] - large[0])
+        rows[:, 7] = np.log1p(confirmed)
+        return rows.round(9)
+
+    def _likeness(self, small: tuple[int, int], large: tuple[int, int]) -> tuple[float, float, float]:
+        a, b = small
+        span = slice(self._ends[a], self._ends[b])
+        place, to, values = self._place[span], self._to[span], self._values[span]
+        across = values[(place >= large[0]) & (place < large[1])]
+        largest, mean = link_strengths([across.max(initial=0.0)], [across.sum() / ((b - a) * (large[1] - large[0]))])
+        beyond = (place < a) | (place >= b)
+        place, to, values = place[beyond], to[beyond], values[beyond]
+        inside = place >= 0
+        count = min(NEAREST, self._n - (b - a))
+        near = _largest_sum(to[inside], values[inside], count) / ((b - a) * count)
+        far = _largest_sum(to[~inside], values[~inside], count) / ((b - a) * count)
+        return float(largest[0]), float(mean[0]), float(np.log((near + _SOFT_NEAREST) / (far + _SOFT_NEAREST)))
+
+    def _distance(self, small: tuple[int, int], large: tuple[int, int]) -> float:
+        middles, variances = [], []
+        for a, b in (small, large):
+            middle = (self._sums[b] - self._sums[a]) / (b - a)
+            middles.append(middle)
+            variances.append(max(0.0, float((self._squares[b] - self._squares[a]) / (b - a) - (middle**2).sum())))
+        gap = float(((middles[0] - middles[1]) ** 2).sum()) + sum(variances)
+        return float(self._facts.distance(np.array([gap]))[0])
+
+
+def _largest_sum(to: npt.NDArray[np.int32], values: npt.NDArray[np.float64], count: int) -> float:
+    """Sum of the ``count`` largest totals by sample."""
+    if not len(to):
+        return 0.0
+    order = np.argsort(to, kind="stable")
+    starts = np.flatnonzero(np.diff(to[order], prepend=-1))
+    totals = np.add.reduceat(values[order], starts)
+    return float(np.sort(totals)[-count:].sum())
+
+
+def _together(found: list[Inner]) -> Inner:
+    if not found:
+        none = np.zeros(0, np.int64)
+        return Inner(none, none, np.zeros((0, FACTS)), np.zeros(0), np.zeros(0, np.bool_))
+    return Inner(
+        np.concatenate([one.cluster for one in found]),
+        np.concatenate([one.node for one in found]),
+        np.concatenate([one.rows for one in found]),
+        np.concatenate([one.entropy for one in found]),
+        np.concatenate([one.guess for one in found]),
+    )
