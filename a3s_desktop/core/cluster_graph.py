@@ -28,7 +28,8 @@ _GRAIN = 2.0**20  # similarities are multiples of 1 / _GRAIN: their sums are exa
 class ClusterGraph:
     """For each cluster, its links to others. It follows merges and divisions of the partition, and their undo.
 
-    A merge costs the links of both clusters; a division, the edges of the parts.
+    A merge costs the links of both clusters; a division, the edges of the parts. Edges between samples that share
+    nothing of their neighbourhoods (similarity 0) do not count.
 
     Parameters
     ----------
@@ -55,7 +56,8 @@ class ClusterGraph:
         self._store = store
         self._log = log
         self._rows: dict[int, dict[int, Link]] = {}
-        self._changed: set[int] = set()
+        self._changed: set[tuple[int, int]] = set()
+        self._resized: set[int] = set()
         self._fill()
         for i, j, answer in store.constraints():
             if answer is Answer.DIFFERENT:
@@ -65,13 +67,16 @@ class ClusterGraph:
         """The links of a cluster by the other cluster's id. Not to be written to; order has no meaning."""
         return self._rows.get(cluster, {})
 
-    def linked_clusters(self) -> list[int]:
-        """Ids of all clusters that have a link, ascending."""
-        return sorted(cluster for cluster, row in self._rows.items() if row)
+    def pairs(self) -> list[tuple[int, int]]:
+        """All linked pairs, smaller id first, in no order that has a meaning."""
+        return [(a, b) for a, row in self._rows.items() for b in row if a < b]
 
-    def take_changed(self) -> set[int]:
-        """Clusters whose links changed (undone changes are changes too) since this was last called."""
+    def take_changed(self) -> set[tuple[int, int]]:
+        """Pairs (smaller id first) whose link or sizes changed since this was last called; undoing changes too."""
         changed, self._changed = self._changed, set()
+        resized, self._resized = self._resized, set()
+        for cluster in resized:
+            changed.update((min(cluster, other), max(cluster, other)) for other in self._rows.get(cluster, ()))
         return changed
 
     def set_apart(self, a: int, b: int) -> None:
@@ -82,6 +87,7 @@ class ClusterGraph:
 
     def merged(self, kept: int, gone: int) -> None:
         """Follow a merge of the partition."""
+        self._resize(kept)
         for other, link in sorted(self._rows.get(gone, {}).items()):
             self._put(gone, other, None)
             if other == kept:
@@ -112,7 +118,7 @@ class ClusterGraph:
         labels = self._partition.labels
         own = np.repeat(labels, np.diff(self._graph.indptr))
         other = labels[self._graph.indices]
-        between = np.flatnonzero(own < other)
+        between = np.flatnonzero((own < other) & (self.similarity > 0.0))
         a, b, values = own[between], other[between], self.similarity[between]
         order = np.lexsort((b, a))
         a, b, values = a[order], b[order], values[order]
@@ -132,8 +138,15 @@ class ClusterGraph:
     ) -> tuple[npt.NDArray[np.int32], npt.NDArray[np.float64]]:
         edges = edges_of(self._graph, members)
         others = labels[self._graph.indices[edges]]
-        outward = others != cluster
+        outward = (others != cluster) & (self.similarity[edges] > 0.0)
         return others[outward], self.similarity[edges[outward]]
+
+    def _resize(self, cluster: int) -> None:
+        self._note_size(cluster)
+        self._log.push(self._note_size, cluster)
+
+    def _note_size(self, cluster: int) -> None:
+        self._resized.add(cluster)
 
     def _put(self, a: int, b: int, link: Link | None) -> None:
         old = self._rows.get(a, {}).get(b)
@@ -141,7 +154,7 @@ class ClusterGraph:
         self._log.push(self._set, a, b, old)
 
     def _set(self, a: int, b: int, link: Link | None) -> None:
-        self._changed.update((a, b))
+        self._changed.add((min(a, b), max(a, b)))
         for i, j in ((a, b), (b, a)):
             if link is None:
                 self._rows.get(i, {}).pop(j, None)

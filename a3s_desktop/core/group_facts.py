@@ -17,6 +17,7 @@ from a3s_desktop.core.cluster_graph import ClusterGraph, edges_of
 from a3s_desktop.core.context import Context
 from a3s_desktop.core.forest import Forest
 from a3s_desktop.core.link_model import FACTS, link_strengths
+from a3s_desktop.core.pair_table import PairTable
 from a3s_desktop.core.types import Answer, IntArray
 
 Matrix = npt.NDArray[np.float64]
@@ -30,8 +31,10 @@ MOST_NODES = 128
 NEAREST = 5
 """Samples inside and outside a cluster that a part of it is compared with."""
 
-_SOFT_MEAN = 0.003  # keeps the log ratio of two mean similarities finite
-_SOFT_NEAREST = 0.02  # likewise for means over the nearest samples
+MOST_BESIDE = 24
+"""Changed clusters that are kept beside the block of all nodes before the block is made anew."""
+
+_SOFT_NEAREST = 0.02  # keeps the log ratio of two means over the nearest samples finite
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,6 +46,12 @@ class Inner:
     rows: Matrix
     entropy: npt.NDArray[np.float64]
     guess: npt.NDArray[np.bool_]
+
+    def part(self, chosen: npt.NDArray[np.bool_]) -> Inner:
+        """The nodes where ``chosen`` is true."""
+        return Inner(
+            self.cluster[chosen], self.node[chosen], self.rows[chosen], self.entropy[chosen], self.guess[chosen]
+        )
 
 
 class GroupFacts:
@@ -61,10 +70,10 @@ class GroupFacts:
         self.forest = forest
         self._middle, self._spread = self._edge_distances()
         self._moments: dict[int, tuple[IntArray, npt.NDArray[np.float64], float]] = {}
-        self._strongest: dict[int, tuple[float, float]] = {}
-        self._merges: dict[int, tuple[list[int], Matrix]] = {}
+        self._pairs = PairTable(links, self.size, self._moment, self.distance)
         self._inner: dict[int, tuple[IntArray, tuple[int, int], Inner]] = {}
-        self._stale: set[int] = set(links.linked_clusters())
+        self._block = _together([])
+        self._beside: dict[int, Inner] = {}  # clusters whose part of the block is out of date
 
     def merged(self, kept: int, gone: int) -> None:
         """Nothing to do: see the class."""
@@ -83,96 +92,44 @@ class GroupFacts:
         others = [i for i in members[:: max(1, len(members) // FACES)].tolist() if i != first]
         return (first, *others[: FACES - 1])
 
-    def entropies(self, first: npt.NDArray[np.int64], second: npt.NDArray[np.int64]) -> npt.NDArray[np.float64]:
-        """Δh of pairs of clusters, times N."""
-        sizes = np.array([[self.size(int(a)), self.size(int(b))] for a, b in zip(first, second, strict=True)])
-        sizes = sizes.reshape(-1, 2)
-        return merge_entropy(sizes[:, 0], sizes[:, 1], 1)
-
     # --- pairs of clusters
 
-    def merges(self) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64], Matrix]:
-        """All linked pairs of clusters not known to differ: ids (first < second), ascending, and their facts."""
-        self._refresh()
-        clusters = sorted(self._merges)
-        first = [cluster for cluster in clusters for _ in self._merges[cluster][0]]
-        second = [other for cluster in clusters for other in self._merges[cluster][0]]
-        rows = [self._merges[cluster][1] for cluster in clusters]
-        matrix = np.concatenate(rows) if rows else np.zeros((0, FACTS))
-        return np.array(first, np.int64), np.array(second, np.int64), matrix
+    def merges(self) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64], Matrix, npt.NDArray[np.float64]]:
+        """All linked pairs of clusters not known to differ, in no fixed order.
 
-    def _refresh(self) -> None:
-        changed = self.links.take_changed() | self._stale
-        self._stale = set()
-        if not changed:
-            return
-        near: set[int] = set()
-        for cluster in changed:
-            row = self.links.links(cluster)
-            near.update(row)
-            if row:
-                size = self.size(cluster)
-                means = sorted((link.total / (size * self.size(other)) for other, link in row.items()), reverse=True)
-                self._strongest[cluster] = (means[0], means[1] if len(means) > 1 else 0.0)
-            else:
-                self._strongest.pop(cluster, None)
-        for cluster in changed | near:
-            others = sorted(
-                other for other, link in self.links.links(cluster).items() if other > cluster and not link.apart
-            )
-            if others:
-                self._merges[cluster] = (others, self._pair_facts(cluster, others))
-            else:
-                self._merges.pop(cluster, None)
-
-    def _pair_facts(self, cluster: int, others: list[int]) -> Matrix:
-        row = self.links.links(cluster)
-        size = self.size(cluster)
-        sizes = np.array([self.size(other) for other in others], np.float64)
-        mean = np.array([row[other].total for other in others]) / (size * sizes)
-        facts = np.ones((len(others), FACTS))
-        facts[:, 1], facts[:, 2] = link_strengths([row[other].largest for other in others], mean)
-        facts[:, 3] = np.minimum(
-            self._margin(mean, self._strongest[cluster]),
-            np.concatenate([self._margin(mean[k : k + 1], self._strongest[other]) for k, other in enumerate(others)]),
-        )
-        middle, variance = self._moment(cluster)
-        own = [self._moment(other) for other in others]
-        gaps = np.array([float(((middle - other) ** 2).sum()) + variance + more for other, more in own])
-        facts[:, 4] = (np.sqrt(gaps) - self._middle) / self._spread
-        facts[:, 5], facts[:, 6] = np.log(np.minimum(sizes, size)), np.log(np.maximum(sizes, size))
-        own_apart = self._apart(cluster)
-        apart = [
-            own_apart if size < n else self._apart(other) if size > n else min(own_apart, self._apart(other))
-            for other, n in zip(others, sizes.tolist(), strict=True)
-        ]
-        facts[:, 7] = np.log1p(apart)
-        return facts.round(9)
-
-    def _margin(self, mean: npt.NDArray[np.float64], strongest: tuple[float, float]) -> npt.NDArray[np.float64]:
-        """How much more alike than the next best: log ratio of mean similarities."""
-        rival = np.where(mean >= strongest[0] - 1e-12, strongest[1], strongest[0])
-        ratio: npt.NDArray[np.float64] = np.log((mean + _SOFT_MEAN) / (rival + _SOFT_MEAN))
-        return ratio
-
-    def _apart(self, cluster: int) -> int:
-        return sum(link.apart for link in self.links.links(cluster).values())
+        Returns
+        -------
+        first, second : int64, shape (m,)
+            Cluster ids, ``first < second``.
+        rows : float64, shape (m, FACTS)
+        entropy : float64, shape (m,)
+            Δh times N.
+        """
+        first, second, rows, sizes = self._pairs.facts()
+        return first, second, rows, merge_entropy(sizes[:, 0], sizes[:, 1], 1)
 
     # --- nodes inside clusters
 
     def inner(self) -> Inner:
-        """The nodes inside all clusters at which a division is possible: not answered *same*, cluster by cluster."""
+        """The nodes inside all clusters at which a division is possible (not answered *same*), in no fixed order."""
         partition, confirmed = self._context.partition, self._context.table("confirmed")
-        found: list[Inner] = []
-        for cluster in self._several():
+        several = self._several()
+        for cluster in several:
             members = partition.members(cluster)
             state = (self.forest.root(cluster), confirmed.get(cluster, 0))
             known = self._inner.get(cluster)
             if known is None or known[0] is not members or known[1] != state:
                 known = (members, state, self._node_facts(cluster, members))
                 self._inner[cluster] = known
-            found.append(known[2])
-        return _together(found)
+                self._beside[cluster] = known[2]
+        for cluster in self._inner.keys() - set(several):
+            del self._inner[cluster]
+            self._beside[cluster] = _together([])
+        if len(self._beside) > MOST_BESIDE:
+            self._block = _together([self._inner[cluster][2] for cluster in several])
+            self._beside.clear()
+        current = ~np.isin(self._block.cluster, list(self._beside))
+        return _together([self._block.part(current), *self._beside.values()])
 
     def _several(self) -> list[int]:
         labels = self._context.partition.labels

@@ -18,6 +18,7 @@ classes) at once, not for any of them.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import product
 
@@ -149,11 +150,11 @@ class A3S:
         yield from ()
         context.values["joined_at"] = self._answered(context)
         while True:
-            first, second, rows = facts.merges()
+            first, second, rows, _ = facts.merges()
             chance = probability(rows, context.values["merge_weights"]).round(9)
             sure = np.flatnonzero(chance >= SURE)
             used: set[int] = set()
-            for k in sure[np.argsort(-chance[sure], kind="stable")].tolist():
+            for k in sure[np.lexsort((second[sure], first[sure], -chance[sure]))].tolist():
                 a, b = int(first[k]), int(second[k])
                 if a in used or b in used:
                     continue
@@ -174,11 +175,11 @@ class A3S:
         return merge if merge.gain >= inner.gain else inner
 
     def _best_merge(self, context: Context, facts: GroupFacts) -> _Candidate | None:
-        first, second, rows = facts.merges()
+        first, second, rows, entropy = facts.merges()
         chance = probability(rows, context.values["merge_weights"])
-        gain = (chance * facts.entropies(first, second) * TYPICAL_NMI).round(9)
+        gain = (chance * entropy * TYPICAL_NMI).round(9)
         gain[chance < LEAST_CHANCE] = 0.0
-        for k in _descending(gain):
+        for k in _descending(gain, first, second):
             a, b = int(first[k]), int(second[k])
             pair = self._open_pair(context, facts.faces(a), facts.faces(b))
             if pair is not None:
@@ -194,7 +195,7 @@ class A3S:
         gain = (chance * inner.entropy * (2.0 - TYPICAL_NMI)).round(9)
         gain[chance < LEAST_CHANCE] = 0.0
         forest = facts.forest
-        for k in _descending(gain):
+        for k in _descending(gain, inner.cluster, inner.node):
             cluster, node = int(inner.cluster[k]), int(inner.node[k])
             left, right = forest.children(node)
             pair = self._open_pair(context, (forest.face(left),), (forest.face(right),))
@@ -212,19 +213,16 @@ class A3S:
         return None
 
 
-def _descending(gain: npt.NDArray[np.float64]) -> list[int]:
-    """Positions of positive gains, largest first (ties: the first); a longer list only where it is asked for."""
-    positive = np.flatnonzero(gain > 0.0)
-    if len(positive) > _SHORTLIST:
-        least = np.partition(gain[positive], len(positive) - _SHORTLIST)[len(positive) - _SHORTLIST]
-        top = positive[gain[positive] >= least]
-        rest = positive[gain[positive] < least]
-        return [
-            *top[np.argsort(-gain[top], kind="stable")].tolist(),
-            *rest[np.argsort(-gain[rest], kind="stable")].tolist(),
-        ]
-    order: list[int] = positive[np.argsort(-gain[positive], kind="stable")].tolist()
-    return order
+def _descending(
+    gain: npt.NDArray[np.float64], first: npt.NDArray[np.int64], second: npt.NDArray[np.int64]
+) -> Iterator[int]:
+    """Positions of positive gains, largest first (ties: the smaller ids); sorted only as far as they are taken."""
+    left = np.flatnonzero(gain > 0.0)
+    while len(left):
+        least = np.partition(gain[left], -_SHORTLIST)[-_SHORTLIST] if len(left) > _SHORTLIST else 0.0
+        top = left[gain[left] >= least]
+        yield from top[np.lexsort((second[top], first[top], -gain[top]))].tolist()
+        left = left[gain[left] < least]
 
 
 def _row_probability(rows: npt.NDArray[np.float64], weights: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:

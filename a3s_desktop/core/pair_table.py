@@ -1,0 +1,126 @@
+"""Facts of all linked pairs of clusters as columns, of which an answer changes only a few cells."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+import numpy.typing as npt
+
+from a3s_desktop.core.cluster_graph import ClusterGraph
+from a3s_desktop.core.link_model import FACTS, link_strengths
+
+Column = npt.NDArray[np.float64]
+Moment = tuple[Column, float]
+
+_SOFT_MEAN = 0.003  # keeps the log ratio of two mean similarities finite
+
+
+class PairTable:
+    """A slot for each linked pair, a cell for each cluster. Slots have no order.
+
+    Parameters
+    ----------
+    links : ClusterGraph
+    size : callable
+        Number of members of a cluster.
+    moment : callable
+        Mean and total variance of a cluster's features.
+    distance : callable
+        From mean squared distances between two groups to the fact "distance".
+    """
+
+    def __init__(
+        self,
+        links: ClusterGraph,
+        size: Callable[[int], int],
+        moment: Callable[[int], Moment],
+        distance: Callable[[Column], Column],
+    ) -> None:
+        self._links, self._size, self._moment, self._distance = links, size, moment, distance
+        self._slot: dict[tuple[int, int], int] = {}
+        self._free: list[int] = []
+        self._pairs = np.zeros((0, 2), np.int64)  # ids, smaller first; (-1, -1) where the slot is free
+        self._cells = np.zeros((0, 4))  # mean similarity, log largest, log mean, distance
+        self._apart = np.zeros(0, np.bool_)
+        self._clusters = np.zeros((0, 4))  # of each cluster: largest and second largest mean, number apart, size
+        links.take_changed()
+        self._update(set(links.pairs()))
+
+    def facts(self) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64], Column, Column]:
+        """All pairs not known to differ: ids (first < second), facts (m, FACTS), sizes (m, 2); in no fixed order."""
+        self._update(self._links.take_changed())
+        live = np.flatnonzero((self._pairs[:, 0] >= 0) & ~self._apart)
+        first, second, cells = self._pairs[live, 0], self._pairs[live, 1], self._cells[live]
+        a, b = self._clusters[first], self._clusters[second]
+        sizes = np.stack((a[:, 3], b[:, 3]), axis=1)
+        rows = np.ones((len(live), FACTS))
+        rows[:, 1:3] = cells[:, 1:3]
+        rows[:, 3] = np.minimum(_margin(cells[:, 0], a), _margin(cells[:, 0], b))
+        rows[:, 4] = cells[:, 3]
+        rows[:, 5], rows[:, 6] = np.log(sizes.min(axis=1)), np.log(sizes.max(axis=1))
+        smaller = np.where(sizes[:, 0] < sizes[:, 1], a[:, 2], b[:, 2])
+        smaller = np.where(sizes[:, 0] == sizes[:, 1], np.minimum(a[:, 2], b[:, 2]), smaller)
+        rows[:, 7] = np.log1p(smaller)
+        return first, second, rows.round(9), sizes
+
+    # --- inner workings
+
+    def _update(self, changed: set[tuple[int, int]]) -> None:
+        if not changed:
+            return
+        present = []
+        for pair in changed:
+            if pair[1] in self._links.links(pair[0]):
+                present.append(pair)
+            elif pair in self._slot:
+                slot = self._slot.pop(pair)
+                self._pairs[slot] = -1
+                self._free.append(slot)
+        clusters = {cluster for pair in changed for cluster in pair}
+        self._make_room(len(present), max(clusters) + 1)
+        if present:
+            self._fill(present)
+        for cluster in clusters:
+            row = self._links.links(cluster)
+            size = self._size(cluster)
+            means = sorted((link.total / (size * self._size(other)) for other, link in row.items()), reverse=True)
+            means += [0.0, 0.0]
+            self._clusters[cluster] = (means[0], means[1], sum(link.apart for link in row.values()), size)
+
+    def _fill(self, present: list[tuple[int, int]]) -> None:
+        slots = np.array([self._take(pair) for pair in present])
+        links = [self._links.links(a)[b] for a, b in present]
+        areas = np.array([float(self._size(a) * self._size(b)) for a, b in present])
+        mean = np.array([link.total for link in links]) / areas
+        moments = {cluster: self._moment(cluster) for pair in present for cluster in pair}
+        middles = np.array([[moments[a][0], moments[b][0]] for a, b in present])
+        variances = np.array([moments[a][1] + moments[b][1] for a, b in present])
+        self._pairs[slots] = present
+        self._cells[slots, 0] = mean
+        self._cells[slots, 1], self._cells[slots, 2] = link_strengths([link.largest for link in links], mean)
+        self._cells[slots, 3] = self._distance(((middles[:, 0] - middles[:, 1]) ** 2).sum(axis=1) + variances)
+        self._apart[slots] = [link.apart for link in links]
+
+    def _take(self, pair: tuple[int, int]) -> int:
+        if pair not in self._slot:
+            self._slot[pair] = self._free.pop()
+        return self._slot[pair]
+
+    def _make_room(self, pairs: int, clusters: int) -> None:
+        if len(self._free) < pairs:
+            old = len(self._pairs)
+            more = max(pairs, old // 2, 64)
+            self._pairs = np.concatenate((self._pairs, np.full((more, 2), -1, np.int64)))
+            self._cells = np.concatenate((self._cells, np.zeros((more, 4))))
+            self._apart = np.concatenate((self._apart, np.zeros(more, np.bool_)))
+            self._free += range(old + more - 1, old - 1, -1)
+        if len(self._clusters) < clusters:
+            self._clusters = np.concatenate((self._clusters, np.zeros((clusters - len(self._clusters) + 256, 4))))
+
+
+def _margin(mean: Column, cluster: Column) -> Column:
+    """How much more alike than the cluster's next best: log ratio of mean similarities."""
+    rival = np.where(mean >= cluster[:, 0] - 1e-12, cluster[:, 1], cluster[:, 0])
+    ratio: Column = np.log((mean + _SOFT_MEAN) / (rival + _SOFT_MEAN))
+    return ratio
