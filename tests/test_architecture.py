@@ -96,7 +96,7 @@ def test_the_start_page_waits_for_no_large_library() -> None:
     code = (
         "import sys; from pathlib import Path; from PySide6.QtWidgets import QApplication; app = QApplication([]);"
         "from a3s_desktop.settings import SettingsStore; from a3s_desktop.ui.program import Program;"
-        "program = Program(SettingsStore(None), Path()); program.show(); app.processEvents();"
+        "program = Program(SettingsStore(None), Path()); program.show(); window = program.window.grab();"
         f"print([name for name in {(*LAZY, 'pyqtgraph')!r} if name in sys.modules]); program.shutdown()"
     )
     run = subprocess.run(

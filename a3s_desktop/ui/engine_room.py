@@ -73,7 +73,6 @@ class EngineRoom:
 
     def open(self, folder: Path, read_only: bool, task: Task) -> Opened:
         """Open a project instead of the current one. Raises `ProjectError` and its kin."""
-        import a3s_desktop.ui.cluster_map  # noqa: F401 - the window is about to need it, and has not the time
         from a3s_desktop.session.opening import open_session
 
         self.close()

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import Qt, Slot
+from PySide6.QtCore import QSize, Qt, Slot
+from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QSizePolicy, QVBoxLayout, QWidget
 
 from a3s_desktop.actions import ACTIONS
@@ -12,6 +13,7 @@ from a3s_desktop.ui.theme import ICON, SPACE_1, SPACE_2, SPACE_3, SPACE_4, icon_
 
 _COUNTERS = (("answers", "answers"), ("skipped", "skipped"), ("clusters", "clusters"), ("singles", "single images"))
 _ANSWERS = (("answer.same", "same"), ("answer.skip", "plain"), ("answer.different", "different"))
+_PAST, _REMARK = 100, 60  # pixels for undo, redo and the symbol of the last answer; for its words
 _TOOLS = ("view.fit", "view.actual", "view.zoom_out", "view.zoom_in", "view.link", "view.legend")
 
 
@@ -71,6 +73,8 @@ class AnswerBar(QFrame):
         self._last_icon, self._last = QLabel(), QLabel()
         self._last.setProperty("role", "small")
         self._last.setTextFormat(Qt.TextFormat.PlainText)
+        self._last.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)
+        self._asked = False
         self._buttons = {name: AnswerButton(action(name), kind) for name, kind in _ANSWERS}
         self._asking, self._tools = QWidget(), QWidget()
         past = QHBoxLayout()
@@ -108,9 +112,28 @@ class AnswerBar(QFrame):
 
     def show_tools(self, asking: bool, legend: bool) -> None:
         """Answers, view tools and legend are there only while a pair is asked."""
+        self._asked = asking
         self._asking.setVisible(asking)
-        self._tools.setVisible(asking)
         self._legend.setVisible(asking and legend)
+        self._make_room()
+
+    def minimumSizeHint(self) -> QSize:
+        """Room for undo, redo and the answers; the rest goes where there is no more."""
+        return QSize(self._needed(), super().minimumSizeHint().height())
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """Tools come and go with the width."""
+        super().resizeEvent(event)
+        self._make_room()
+
+    def _needed(self) -> int:
+        return 2 * SPACE_4 + 2 * SPACE_3 + _PAST + self._asking.sizeHint().width()
+
+    def _make_room(self) -> None:
+        """The view tools, which the menu has too, and the remark leave before an answer's word is cut."""
+        spare = self.width() - self._needed()
+        self._tools.setVisible(self._asked and spare >= self._tools.sizeHint().width())
+        self._last.setVisible(not self._asked or spare >= self._tools.sizeHint().width() + _REMARK)
 
     def set_last(self, text: str = "", symbol: str = "", colour: str = "") -> None:
         """What was done last, with its symbol; nothing clears it."""

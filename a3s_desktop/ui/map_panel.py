@@ -1,16 +1,25 @@
-"""The map's place in the window, before there is a map: the start page saves pyqtgraph's third of a second."""
+"""The map's place in the window, before there is a map.
+
+pyqtgraph takes a third of a second that the start page need not wait for. The map is made soon after that page is
+there, since making it together with the first pair would hold the window up.
+"""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import Signal
+from PySide6.QtCore import Signal, Slot
 from PySide6.QtWidgets import QVBoxLayout, QWidget
 
 from a3s_desktop.ui.image_loader import ImageLoader
 
 if TYPE_CHECKING:
     from a3s_desktop.ui.cluster_map import ClusterMap
+
+
+def import_map() -> None:
+    """Import what the map needs, on another thread than the window's."""
+    import a3s_desktop.ui.cluster_map  # noqa: F401 - for its effect
 
 
 class MapPanel(QWidget):
@@ -35,6 +44,11 @@ class MapPanel(QWidget):
         self._map: ClusterMap | None = None
         self._column = QVBoxLayout(self)
         self._column.setContentsMargins(0, 0, 0, 0)
+
+    @Slot(object)
+    def prepare(self, _nothing: object = None) -> None:
+        """Make the map now."""
+        self.map.ensurePolished()
 
     @property
     def made(self) -> bool:

@@ -5,6 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from PySide6.QtCore import QTimer
+
 from a3s_desktop.settings import SettingsStore
 from a3s_desktop.ui.bridge import Bridge
 from a3s_desktop.ui.cluster_view import ClusterView
@@ -14,10 +16,10 @@ from a3s_desktop.ui.export_flow import ExportFlow
 from a3s_desktop.ui.garbage import GarbageCollector
 from a3s_desktop.ui.history_panel import HistoryPanel
 from a3s_desktop.ui.image_loader import ImageLoader
-from a3s_desktop.ui.jobs import Jobs
+from a3s_desktop.ui.jobs import Jobs, Worker
 from a3s_desktop.ui.label_page import LabelPage
 from a3s_desktop.ui.main_window import MainWindow
-from a3s_desktop.ui.map_panel import MapPanel
+from a3s_desktop.ui.map_panel import MapPanel, import_map
 from a3s_desktop.ui.new_project import NewProjectPage
 from a3s_desktop.ui.panels import Panels
 from a3s_desktop.ui.progress_page import ProgressPage
@@ -29,6 +31,8 @@ from a3s_desktop.ui.trace import Trace
 
 if TYPE_CHECKING:
     from a3s_desktop.ui.cluster_map import ClusterMap
+
+_SOON_MS = 200  # from the start page to the work that it did not wait for
 
 
 class Program:
@@ -99,26 +103,33 @@ class Program:
         self.label.exportWanted.connect(self.export_flow.begin)
         self.label.clustersWanted.connect(cluster_dock.show)
         self.label.clustersWanted.connect(cluster_dock.raise_)
+        self._soon = QTimer(self.window, singleShot=True, interval=_SOON_MS)
+        self._soon.timeout.connect(self._prepare_map)
         self.garbage = GarbageCollector()
         self._down = False
 
     @property
     def map(self) -> ClusterMap:
-        """The map; made with the first project."""
+        """The map; made when it is first asked for."""
         return self.map_panel.map
 
     def show(self) -> None:
         """Show the window."""
         self.window.show()
         self.window.activateWindow()
+        self._soon.start()
         if self.trace is not None:
             self.trace.window(int(self.window.winId()))
+
+    def _prepare_map(self) -> None:
+        self.jobs.submit(Worker.BACKGROUND, import_map, done=self.map_panel.prepare)
 
     def shutdown(self) -> None:
         """Store what is on its way, stop the threads, destroy the window. Harmless when called twice."""
         if self._down:
             return
         self._down = True
+        self._soon.stop()
         self.window.hide()
         self.bridge.close_project()
         self.jobs.shutdown(wait=True)

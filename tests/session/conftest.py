@@ -81,6 +81,16 @@ def blobs() -> Data:
 
 
 @pytest.fixture(scope="session")
+def digits() -> Data:
+    """Real data that comes with scikit-learn: the first 300 handwritten digits."""
+    from sklearn.datasets import load_digits
+
+    pixels, classes = load_digits(return_X_y=True)
+    features = pixels[:300].astype(np.float32)
+    return Data((features,), classes[:300].astype(np.int32), start(features))
+
+
+@pytest.fixture(scope="session")
 def mk20(shared_data: Path) -> Data:
     """Real person re-identification features: 351 images of 20 people."""
     folder = shared_data / "mk20"

@@ -75,8 +75,8 @@ def sequence(rng: np.random.Generator, longest: int) -> list[str]:
 
 @pytest.fixture(scope="module")
 def whole(request: pytest.FixtureRequest) -> Data:
-    """Real features where they are at hand, else the small made ones."""
-    data: Data = request.getfixturevalue("mk20" if REAL.is_dir() else "blobs")
+    """Real features: of people where they are at hand, else of digits."""
+    data: Data = request.getfixturevalue("mk20" if REAL.is_dir() else "digits")
     return data
 
 

@@ -21,7 +21,7 @@ from a3s_desktop.settings import SettingsStore
 from a3s_desktop.ui import image_loader
 from a3s_desktop.ui.finished_panel import FinishedPanel
 from a3s_desktop.ui.image_pane import ImagePane
-from a3s_desktop.ui.label_parts import AnswerButton, Banner, Legend
+from a3s_desktop.ui.label_parts import AnswerButton, Banner, Legend, ToolIcon
 from a3s_desktop.ui.linked_panes import LinkedPanes
 from a3s_desktop.ui.member_strip import MemberStrip
 from a3s_desktop.ui.pair_area import PairArea
@@ -404,3 +404,16 @@ def test_a_name_with_markup_is_text(qtbot: QtBot) -> None:
     assert pane.reason == "The file is missing."
     assert SimpleNamespace(caption=pane.caption).caption.startswith("<b>")
     loader.shutdown()
+
+
+def test_no_answer_is_cut_on_a_narrow_page(desk: Desk, project: Path) -> None:
+    desk.open(project)
+    page = desk.page
+    buttons, legend = page.findChildren(AnswerButton), page.findChild(Legend)
+    for width in (1200, 620, 1200, 860):
+        desk.window.resize(width, 700)
+        desk.qtbot.wait(30)
+        assert all(button.width() >= button.sizeHint().width() for button in buttons), width
+        assert legend.height() == legend.heightForWidth(legend.width()), width
+        tools = [tool for tool in page.findChildren(ToolIcon) if tool.isVisible()]
+        assert len(tools) == (2 if width < 700 else 8), width
