@@ -354,10 +354,11 @@ class Driver:
 
 
 def _markdown(results: Results, header: tuple[str, ...]) -> str:
+    kind = "individuals" if results.data == "ladybirds" else "classes"
     lines = [
         f"# Demo: {results.data}",
         "",
-        f"{results.items:,} images of {results.classes:,} individuals. Project made in {results.init_seconds:.1f} s. "
+        f"{results.items:,} images of {results.classes:,} {kind}. Project made in {results.init_seconds:.1f} s. "
         "Answers by the true labels, given as key events to the window.",
         "",
         "| " + " | ".join(header) + " |",
