@@ -59,7 +59,8 @@ def jaccard_similarity(
         b = a + _CHUNK_EDGES
         shared[a:b] = np.asarray(weights[left[a:b]].minimum(weights[right[a:b]]).sum(axis=1)).ravel()
     similarity = np.zeros(len(indices), np.float32)
-    similarity[upper] = shared / (2.0 - np.minimum(shared, 1.0))
+    shared = np.minimum(shared, 1.0)  # a row's sum may be above one by rounding
+    similarity[upper] = shared / (2.0 - shared)
     n = len(indptr) - 1
     keys = rows * n + indices
     similarity[np.searchsorted(keys, right * n + left)] = similarity[upper]
@@ -81,7 +82,7 @@ def _neighbourhoods(neighbors: IntArray, distances: FloatArray, table: FloatArra
     whole = (mutual + taken @ close).tocoo()
     task.step(0.2)
     points, factor = scaled(table)
-    scale = float(np.median(distances[:, min(_SCALE_NEIGHBOUR, m - 1)])) / factor or 1.0
+    scale = float(np.median(distances[:, min(_SCALE_NEIGHBOUR, m - 1)])) * factor or 1.0
     weight = np.empty(len(whole.row), np.float32)
     step = max(1, 8_000_000 // max(1, table.shape[1]))
     for a in range(0, len(weight), step):
