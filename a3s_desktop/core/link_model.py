@@ -25,8 +25,8 @@ MEMORY = 80.0
 """Answers count less with age, by 1/e over so many: the questions change in kind as the work goes on."""
 
 _MOST = 400  # older answers weigh less than 1 %
-_ROUNDS = 8
-_LARGEST_STEP = 2.0
+_ROUNDS = 30
+_SHORTEST_STEP = 2.0**-10
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,7 +64,7 @@ def probability(facts: Vector, weights: Vector) -> Vector:
 
 
 def fit(rows: Vector, prior: Prior) -> Vector:
-    """Weights of greatest posterior probability, by Newton's method.
+    """Weights of greatest posterior probability, by Newton's method; steps that overshoot are halved.
 
     Parameters
     ----------
@@ -81,15 +81,27 @@ def fit(rows: Vector, prior: Prior) -> Vector:
     weight = np.exp(-(len(rows) - 1 - np.arange(len(rows))) / MEMORY)
     precision = 1.0 / prior.deviation**2
     w = prior.mean.copy()
+    value = _log_posterior(w, facts, same, weight, prior)
     for _ in range(_ROUNDS):
         p = probability(facts, w)
         gradient = (facts * (weight * (same - p))[:, None]).sum(axis=0) - precision * (w - prior.mean)
         curvature = (facts * (weight * p * (1.0 - p))[:, None]).T @ facts + np.diag(precision)
-        step = np.clip(np.linalg.solve(curvature, gradient), -_LARGEST_STEP, _LARGEST_STEP)
-        w = w + step
+        step = np.linalg.solve(curvature, gradient)
+        share = 1.0
+        while (reached := _log_posterior(w + share * step, facts, same, weight, prior)) < value:
+            share /= 2.0
+            if share < _SHORTEST_STEP:  # the value is as large as rounding lets it be
+                return w.round(6)
+        w, value = w + share * step, reached
         if np.abs(step).max() < 1e-5:
             break
     return w.round(6)
+
+
+def _log_posterior(w: Vector, facts: Vector, same: Vector, weight: Vector, prior: Prior) -> float:
+    z = (facts * w).sum(axis=1)
+    likelihood = float((weight * (same * z - np.logaddexp(0.0, z))).sum())
+    return likelihood - float((((w - prior.mean) / prior.deviation) ** 2).sum()) / 2.0
 
 
 def link_strengths(largest: Sequence[float] | Vector, mean: Sequence[float] | Vector) -> tuple[Vector, Vector]:
