@@ -61,7 +61,9 @@ class ClusterGraph:
         self._fill()
         for i, j, answer in store.constraints():
             if answer is Answer.DIFFERENT:
-                self.set_apart(partition.cluster_of(i), partition.cluster_of(j))
+                a, b = partition.cluster_of(i), partition.cluster_of(j)
+                if b in self.links(a):  # not logged: this is the state that is taken over
+                    self._set(a, b, self._rows[a][b]._replace(apart=True))
 
     def links(self, cluster: int) -> Mapping[int, Link]:
         """The links of a cluster by the other cluster's id. Not to be written to; order has no meaning."""
@@ -85,9 +87,14 @@ class ClusterGraph:
         if link is not None and not link.apart:
             self._put(a, b, link._replace(apart=True))
 
+    def touch(self, cluster: int) -> None:
+        """Say that something that facts about all pairs of a cluster depend on has changed."""
+        self._note_size(cluster)
+        self._log.push(self._note_size, cluster)
+
     def merged(self, kept: int, gone: int) -> None:
         """Follow a merge of the partition."""
-        self._resize(kept)
+        self.touch(kept)
         for other, link in sorted(self._rows.get(gone, {}).items()):
             self._put(gone, other, None)
             if other == kept:
@@ -140,10 +147,6 @@ class ClusterGraph:
         others = labels[self._graph.indices[edges]]
         outward = (others != cluster) & (self.similarity[edges] > 0.0)
         return others[outward], self.similarity[edges[outward]]
-
-    def _resize(self, cluster: int) -> None:
-        self._note_size(cluster)
-        self._log.push(self._note_size, cluster)
 
     def _note_size(self, cluster: int) -> None:
         self._resized.add(cluster)

@@ -17,7 +17,7 @@ from a3s_desktop.core.cluster_graph import ClusterGraph, edges_of
 from a3s_desktop.core.context import Context
 from a3s_desktop.core.forest import Forest
 from a3s_desktop.core.link_model import FACTS, link_strengths
-from a3s_desktop.core.pair_table import PairTable
+from a3s_desktop.core.pair_table import Pairs, PairTable
 from a3s_desktop.core.types import Answer, IntArray
 
 Matrix = npt.NDArray[np.float64]
@@ -70,7 +70,7 @@ class GroupFacts:
         self.forest = forest
         self._middle, self._spread = self._edge_distances()
         self._moments: dict[int, tuple[IntArray, npt.NDArray[np.float64], float]] = {}
-        self._pairs = PairTable(links, self.size, self._moment, self.distance)
+        self._pairs = PairTable(links, self.size, self._moment, self.distance, self._is_closed)
         self._inner: dict[int, tuple[IntArray, tuple[int, int], Inner]] = {}
         self._block = _together([])
         self._beside: dict[int, Inner] = {}  # clusters whose part of the block is out of date
@@ -94,19 +94,13 @@ class GroupFacts:
 
     # --- pairs of clusters
 
-    def merges(self) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64], Matrix, npt.NDArray[np.float64]]:
-        """All linked pairs of clusters not known to differ, in no fixed order.
+    def merges(self) -> Pairs:
+        """All linked pairs of clusters about which something can be asked, in no fixed order."""
+        return self._pairs.facts()
 
-        Returns
-        -------
-        first, second : int64, shape (m,)
-            Cluster ids, ``first < second``.
-        rows : float64, shape (m, FACTS)
-        entropy : float64, shape (m,)
-            Δh times N.
-        """
-        first, second, rows, sizes = self._pairs.facts()
-        return first, second, rows, merge_entropy(sizes[:, 0], sizes[:, 1], 1)
+    def _is_closed(self, a: int, b: int) -> bool:
+        face, root = self.forest.face, self.forest.root
+        return self._context.store.relation(face(root(a)), face(root(b))) is not None
 
     # --- nodes inside clusters
 

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
 
+from a3s_desktop.core.aggregation import merge_entropy
 from a3s_desktop.core.cluster_graph import ClusterGraph
 from a3s_desktop.core.link_model import FACTS, link_strengths
 
@@ -14,6 +16,21 @@ Column = npt.NDArray[np.float64]
 Moment = tuple[Column, float]
 
 _SOFT_MEAN = 0.003  # keeps the log ratio of two mean similarities finite
+
+
+@dataclass(frozen=True, slots=True)
+class Pairs:
+    """Linked pairs of clusters, all of shape (m, ...).
+
+    ``first < second`` are cluster ids, ``rows`` the facts, ``entropy`` is Δh times N, and ``mixed`` says that some
+    members are known to differ, though the clusters as they stand are not.
+    """
+
+    first: npt.NDArray[np.int64]
+    second: npt.NDArray[np.int64]
+    rows: Column
+    entropy: Column
+    mixed: npt.NDArray[np.bool_]
 
 
 class PairTable:
@@ -28,6 +45,8 @@ class PairTable:
         Mean and total variance of a cluster's features.
     distance : callable
         From mean squared distances between two groups to the fact "distance".
+    closed : callable
+        Whether the two samples that stand for two clusters are known to differ: nothing is left to ask there.
     """
 
     def __init__(
@@ -36,21 +55,23 @@ class PairTable:
         size: Callable[[int], int],
         moment: Callable[[int], Moment],
         distance: Callable[[Column], Column],
+        closed: Callable[[int, int], bool],
     ) -> None:
         self._links, self._size, self._moment, self._distance = links, size, moment, distance
+        self._is_closed = closed
         self._slot: dict[tuple[int, int], int] = {}
         self._free: list[int] = []
         self._pairs = np.zeros((0, 2), np.int64)  # ids, smaller first; (-1, -1) where the slot is free
         self._cells = np.zeros((0, 4))  # mean similarity, log largest, log mean, distance
-        self._apart = np.zeros(0, np.bool_)
+        self._apart = np.zeros((0, 2), np.bool_)  # known to differ: some members; the clusters as they stand
         self._clusters = np.zeros((0, 4))  # of each cluster: largest and second largest mean, number apart, size
         links.take_changed()
         self._update(set(links.pairs()))
 
-    def facts(self) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64], Column, Column]:
-        """All pairs not known to differ: ids (first < second), facts (m, FACTS), sizes (m, 2); in no fixed order."""
+    def facts(self) -> Pairs:
+        """All pairs about which something can be asked, in no fixed order."""
         self._update(self._links.take_changed())
-        live = np.flatnonzero((self._pairs[:, 0] >= 0) & ~self._apart)
+        live = np.flatnonzero((self._pairs[:, 0] >= 0) & ~self._apart[:, 1])
         first, second, cells = self._pairs[live, 0], self._pairs[live, 1], self._cells[live]
         a, b = self._clusters[first], self._clusters[second]
         sizes = np.stack((a[:, 3], b[:, 3]), axis=1)
@@ -62,7 +83,8 @@ class PairTable:
         smaller = np.where(sizes[:, 0] < sizes[:, 1], a[:, 2], b[:, 2])
         smaller = np.where(sizes[:, 0] == sizes[:, 1], np.minimum(a[:, 2], b[:, 2]), smaller)
         rows[:, 7] = np.log1p(smaller)
-        return first, second, rows.round(9), sizes
+        entropy = merge_entropy(sizes[:, 0], sizes[:, 1], 1)
+        return Pairs(first, second, rows.round(9), entropy, self._apart[live, 0])
 
     # --- inner workings
 
@@ -100,7 +122,9 @@ class PairTable:
         self._cells[slots, 0] = mean
         self._cells[slots, 1], self._cells[slots, 2] = link_strengths([link.largest for link in links], mean)
         self._cells[slots, 3] = self._distance(((middles[:, 0] - middles[:, 1]) ** 2).sum(axis=1) + variances)
-        self._apart[slots] = [link.apart for link in links]
+        self._apart[slots] = [
+            (link.apart, link.apart and self._is_closed(a, b)) for link, (a, b) in zip(links, present, strict=True)
+        ]
 
     def _take(self, pair: tuple[int, int]) -> int:
         if pair not in self._slot:
@@ -113,7 +137,7 @@ class PairTable:
             more = max(pairs, old // 2, 64)
             self._pairs = np.concatenate((self._pairs, np.full((more, 2), -1, np.int64)))
             self._cells = np.concatenate((self._cells, np.zeros((more, 4))))
-            self._apart = np.concatenate((self._apart, np.zeros(more, np.bool_)))
+            self._apart = np.concatenate((self._apart, np.zeros((more, 2), np.bool_)))
             self._free += range(old + more - 1, old - 1, -1)
         if len(self._clusters) < clusters:
             self._clusters = np.concatenate((self._clusters, np.zeros((clusters - len(self._clusters) + 256, 4))))

@@ -128,6 +128,7 @@ class A3S:
             if same:
                 confirmed = context.table("confirmed")
                 confirmed[candidate.a] = confirmed.get(candidate.a, 0) + 1
+                facts.links.touch(candidate.a)
             else:
                 facts.forest.cut(candidate.a, candidate.b)
         elif same:
@@ -150,9 +151,10 @@ class A3S:
         yield from ()
         context.values["joined_at"] = self._answered(context)
         while True:
-            first, second, rows, _ = facts.merges()
-            chance = probability(rows, context.values["merge_weights"]).round(9)
-            sure = np.flatnonzero(chance >= SURE)
+            pairs = facts.merges()
+            first, second = pairs.first, pairs.second
+            chance = probability(pairs.rows, context.values["merge_weights"]).round(9)
+            sure = np.flatnonzero((chance >= SURE) & ~pairs.mixed)
             used: set[int] = set()
             for k in sure[np.lexsort((second[sure], first[sure], -chance[sure]))].tolist():
                 a, b = int(first[k]), int(second[k])
@@ -175,15 +177,16 @@ class A3S:
         return merge if merge.gain >= inner.gain else inner
 
     def _best_merge(self, context: Context, facts: GroupFacts) -> _Candidate | None:
-        first, second, rows, entropy = facts.merges()
-        chance = probability(rows, context.values["merge_weights"])
-        gain = (chance * entropy * TYPICAL_NMI).round(9)
+        pairs = facts.merges()
+        first, second = pairs.first, pairs.second
+        chance = probability(pairs.rows, context.values["merge_weights"])
+        gain = (chance * pairs.entropy * TYPICAL_NMI).round(9)
         gain[chance < LEAST_CHANCE] = 0.0
         for k in _descending(gain, first, second):
             a, b = int(first[k]), int(second[k])
             pair = self._open_pair(context, facts.faces(a), facts.faces(b))
             if pair is not None:
-                return _Candidate(float(gain[k]), False, a, b, rows[k], pair)
+                return _Candidate(float(gain[k]), False, a, b, pairs.rows[k], pair)
         return None
 
     def _best_inner(self, context: Context, facts: GroupFacts) -> _Candidate | None:
