@@ -31,8 +31,8 @@ _STALE_SECONDS = 60.0
 _CAUSES = {
     errno.ENOSPC: ("the disk is full", "Free some space and try again."),
     errno.EDQUOT: ("your disk quota is used up", "Free some space and try again."),
-    errno.EACCES: ("there is no permission to write there", "Choose another folder, or change its permissions."),
-    errno.EPERM: ("there is no permission to write there", "Choose another folder, or change its permissions."),
+    errno.EACCES: ("there is no permission", "Choose another folder, or change its permissions."),
+    errno.EPERM: ("there is no permission", "Choose another folder, or change its permissions."),
     errno.EROFS: ("the drive is read-only", "Choose another folder."),
     errno.EIO: ("the drive reported an error", "Check the drive and its cable, then try again."),
     errno.ENODEV: ("the drive is gone", "Connect the drive and try again."),

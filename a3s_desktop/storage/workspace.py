@@ -67,6 +67,7 @@ class Workspace:
         self.read_only = lock is None
         self.items = items
         self.journal = journal
+        self._written_options: Mapping[str, Any] = facts["initial"]
         self.initial_options: InitialOptions = InitialOptions.from_json(facts["initial"])
         self.strategy_options: StrategyOptions = StrategyOptions.from_json(facts["strategy"])
         self.warnings: tuple[str, ...] = ()
@@ -168,7 +169,8 @@ class Workspace:
         self._artifacts.save(stage, self._key(), arrays, meta)
 
     def _key(self) -> str:
-        return fingerprint(self.initial_options.to_json(), [facts["sha256"] for facts in self._features])
+        # As they were written: an option that a later version adds must not make the results of this one stale.
+        return fingerprint(self._written_options, [facts["sha256"] for facts in self._features])
 
     # ---------------------------------------------------------------------------------------- the end
 

@@ -120,6 +120,24 @@ def test_results_are_kept_by_inputs_and_options(make_spec: Make) -> None:
         assert other.load_initial() is None
 
 
+def test_results_outlive_options_that_a_later_version_adds(make_spec: Make) -> None:
+    spec = make_spec()
+    create_workspace(spec).close()
+    written = json.loads((spec.folder / "project.json").read_text())["initial"]
+    written.pop("refine")  # as if this project were from before that option
+    edit(spec.folder, initial=written)
+    with open_workspace(spec.folder) as old:
+        old.save_initial(some_state(5))
+    filled_in = InitialOptions.from_json(written).to_json()
+    assert filled_in != written
+    with open_workspace(spec.folder, read_only=True) as again:
+        assert again.load_initial() is not None
+        key = again._key()
+    edit(spec.folder, initial=filled_in)
+    with open_workspace(spec.folder, read_only=True) as complete:
+        assert complete._key() != key  # what is written is what counts
+
+
 def test_odd_file_names_survive(make_spec: Make) -> None:
     names = ("\U0001f41e.jpg", 'it\'s "q"\n.jpg', "=1+1.jpg", "e\u0301.jpg") + (
         (os.fsdecode(b"raw\xff.jpg"),) if sys.platform == "linux" else ()

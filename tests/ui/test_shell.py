@@ -369,8 +369,8 @@ def test_opening_another_project_closes_the_first(desk, project, original):
 def test_the_demo_is_made_with_progress_and_opened(desk, qtbot):
     stages = []
     desk.program.creator.progressed.connect(lambda progress: stages.append(progress.stage))
-    desk.program.pages.start.demo_buttons["ladybirds"].click()
+    desk.program.pages.start.demo_buttons["digits"].click()
     assert desk.page() is desk.program.pages.progress
     desk.until(lambda: desk.page() is desk.program.pages.label, timeout=90_000)
     assert len(set(stages)) > 3
-    assert len(desk.program.bridge.items) == 240
+    assert len(desk.program.bridge.items) == 1_797
