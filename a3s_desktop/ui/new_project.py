@@ -146,7 +146,7 @@ class NewProjectPage(QWidget):
         )
         self.order = PathField("Order file", "None: names in the feature file, or sorted order", pattern=ORDER_FILTER)
         column.addWidget(
-            _section("Which row is which image", "A text file with one image path a line, in row order.", self.order)
+            _section("Which row is which image", "Image paths in row order: one a line, or a table (.csv).", self.order)
         )
         self.name = QLineEdit()
         self.name.setPlaceholderText("Name of the project")
