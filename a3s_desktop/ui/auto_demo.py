@@ -7,6 +7,7 @@ table of results. What it does is what a person would do; nothing is called behi
 from __future__ import annotations
 
 import csv
+import logging
 import os
 import shutil
 import tempfile
@@ -16,7 +17,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 import numpy as np
-from PySide6.QtCore import QEventLoop, Qt
+from PySide6.QtCore import QEventLoop, QMessageLogContext, Qt, QtMsgType, qInstallMessageHandler
 from PySide6.QtGui import QColor, QPainter
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication
@@ -25,6 +26,7 @@ from a3s_desktop.core.metrics import ari, nmi
 from a3s_desktop.demo.data import DemoData
 from a3s_desktop.demo.project import demo_data
 from a3s_desktop.errors import A3SError
+from a3s_desktop.logs import qt_level
 from a3s_desktop.session.state import QuestionView, SessionState
 from a3s_desktop.settings import SettingsStore
 from a3s_desktop.storage.matching import Labels, load_labels
@@ -34,6 +36,8 @@ from a3s_desktop.ui.jobs import Worker
 from a3s_desktop.ui.pair_area import PairArea
 from a3s_desktop.ui.program import Program
 from a3s_desktop.ui.theme import apply_theme, icon
+
+log = logging.getLogger("qt")
 
 SIZE = (1440, 900)
 EVERY = 10  # answers between two lines of the table
@@ -80,6 +84,15 @@ def auto_demo(out: Path, answers: int = 60, data: str = "ladybirds") -> Path:
     """
     os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
     out.mkdir(parents=True, exist_ok=True)
+    log.addHandler(logging.NullHandler())  # what the platform without a screen cannot do is no news to anybody
+    former = qInstallMessageHandler(_log_qt)
+    try:
+        return _run(out, answers, data)
+    finally:
+        qInstallMessageHandler(former)
+
+
+def _run(out: Path, answers: int, data: str) -> Path:
     existing = QApplication.instance()
     app = existing if isinstance(existing, QApplication) else QApplication(["a3s-desktop"])
     app.setWindowIcon(icon("app", size=256))
@@ -379,6 +392,10 @@ def _markdown(results: Results, header: tuple[str, ...]) -> str:
         "",
     ]
     return "\n".join(lines)
+
+
+def _log_qt(kind: QtMsgType, _context: QMessageLogContext, message: str) -> None:
+    log.log(qt_level(kind.name), "%s", message)
 
 
 def _number(picture: str) -> int:
