@@ -82,15 +82,23 @@ class ClusterGraph:
         return changed
 
     def set_apart(self, a: int, b: int) -> None:
-        """Note that two clusters are known to differ."""
+        """Note that two clusters are known to differ, or know it of more members than before."""
         link = self._rows.get(a, {}).get(b)
-        if link is not None and not link.apart:
+        if link is not None:
             self._put(a, b, link._replace(apart=True))
 
     def touch(self, cluster: int) -> None:
         """Say that something that facts about all pairs of a cluster depend on has changed."""
         self._note_size(cluster)
         self._log.push(self._note_size, cluster)
+
+    def constrained(self, left: int, right: int) -> None:
+        """Follow an answer."""
+        a, b = self._partition.cluster_of(left), self._partition.cluster_of(right)
+        if a == b:
+            self.touch(a)
+        elif self._store.relation(left, right) is Answer.DIFFERENT:
+            self.set_apart(a, b)
 
     def merged(self, kept: int, gone: int) -> None:
         """Follow a merge of the partition."""
@@ -103,6 +111,10 @@ class ClusterGraph:
             if present is not None:
                 link = Link(present.total + link.total, max(present.largest, link.largest), present.apart or link.apart)
             self._put(kept, other, link)
+        # One of the two may have been known to differ from a cluster that only the other had an edge to.
+        for other in sorted(self._apart_from(self._partition.members(kept)) & self.links(kept).keys()):
+            if not self._rows[kept][other].apart:
+                self.set_apart(kept, other)
 
     def divided(self, old: int, parts: Sequence[int]) -> None:
         """Follow a division of the partition: the links of all parts are counted from their edges."""

@@ -21,7 +21,11 @@ ANSWERED = (1e-4, 1.0 - 1e-4)
 
 
 class Watcher(Protocol):
-    """Follows the partition: told after each change, once the change is made. It logs what it changes itself."""
+    """Follows the partition and the store: told after each change, once it is made. It logs what it changes itself."""
+
+    def constrained(self, left: int, right: int) -> None:
+        """A pair was said to be the same or different; the partition does not agree with it yet."""
+        ...
 
     def merged(self, kept: int, gone: int) -> None:
         """Two clusters became one."""

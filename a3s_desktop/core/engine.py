@@ -277,6 +277,8 @@ class Engine:
             self._context.store.skip(left, right)
         else:
             self._context.store.add(left, right, answer)
+            for watcher in self._context.watchers:
+                watcher.constrained(left, right)
 
     def _begin_step(self) -> None:
         self._boundary = self._context.log.mark()

@@ -20,6 +20,8 @@ LARGEST_DENSE = 600
 """Clusters above this size get their tree from a spanning tree of their edges instead of average linkage, which needs
 all pairs."""
 
+_LEAST_DISTANCE = 1e-6  # of samples that were not said to be the same: those that were are joined first
+
 
 class Forest:
     """Trees over the samples, one for each cluster. A `Watcher` of the partition.
@@ -99,6 +101,9 @@ class Forest:
         return found
 
     # --- changing
+
+    def constrained(self, left: int, right: int) -> None:
+        """Nothing to do: trees change with the partition."""
 
     def merged(self, kept: int, gone: int) -> None:
         """Put the trees of two clusters under one node."""
@@ -242,29 +247,26 @@ class Forest:
         place = np.searchsorted(members, self._context.graph.indices[edges])
         inside = np.flatnonzero(members[np.minimum(place, n - 1)] == self._context.graph.indices[edges])
         rows, columns, values = rows[inside], place[inside], self._similarity[edges[inside]]
-        links = self._links_inside(members)
+        linked = self._linked_inside(members)
         if n > LARGEST_DENSE:
-            return _spanning_linkage(n, rows, columns, values, links)
+            stars = [(int(places[0]), int(place)) for places in linked for place in places[1:]]
+            return _spanning_linkage(n, rows, columns, values, stars)
         if n == 2:
             return [(0, 1)]
         from scipy.cluster.hierarchy import linkage
         from scipy.spatial.distance import squareform
 
         distance = np.ones((n, n))
-        distance[rows, columns] = 1.0 - values
+        distance[rows, columns] = np.maximum(1.0 - values, _LEAST_DISTANCE)
+        for places in linked:
+            distance[np.ix_(places, places)] = 0.0
         np.fill_diagonal(distance, 0.0)
-        for i, j in links:
-            distance[i, j] = distance[j, i] = 0.0
         merges = linkage(squareform(distance, checks=False), "average")
         return [(int(a), int(b)) for a, b in merges[:, :2]]
 
-    def _links_inside(self, members: IntArray) -> list[tuple[int, int]]:
-        """Must-linked pairs of positions, each component as a star."""
-        links: list[tuple[int, int]] = []
-        for samples in self._components(members).values():
-            places = np.searchsorted(members, samples).tolist()
-            links += [(places[0], place) for place in places[1:]]
-        return links
+    def _linked_inside(self, members: IntArray) -> list[npt.NDArray[np.int64]]:
+        """Positions of the samples of each must-link component."""
+        return [np.searchsorted(members, samples) for samples in self._components(members).values()]
 
 
 def _spanning_linkage(

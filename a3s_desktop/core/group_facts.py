@@ -55,7 +55,7 @@ class Inner:
 
 
 class GroupFacts:
-    """Facts about the clusters of one engine. A `Watcher` only in name: it looks at what changed when it is asked.
+    """Facts about the clusters of one engine. A `Watcher` that looks at most of what changed when it is asked.
 
     Parameters
     ----------
@@ -74,6 +74,13 @@ class GroupFacts:
         self._inner: dict[int, tuple[IntArray, tuple[int, int], Inner]] = {}
         self._block = _together([])
         self._beside: dict[int, Inner] = {}  # clusters whose part of the block is out of date
+
+    def constrained(self, left: int, right: int) -> None:
+        """Look again at the nodes inside a cluster that something was said of."""
+        cluster = self._context.partition.cluster_of(left)
+        if cluster == self._context.partition.cluster_of(right):
+            self._doubt(cluster)
+            self._context.log.push(self._doubt, cluster)
 
     def merged(self, kept: int, gone: int) -> None:
         """Nothing to do: see the class."""
@@ -124,6 +131,11 @@ class GroupFacts:
             self._beside.clear()
         current = ~np.isin(self._block.cluster, list(self._beside))
         return _together([self._block.part(current), *self._beside.values()])
+
+    def _doubt(self, cluster: int) -> None:
+        if cluster in self._inner:
+            _, state, nodes = self._inner[cluster]
+            self._inner[cluster] = (np.zeros(0, np.int32), state, nodes)
 
     def _several(self) -> list[int]:
         labels = self._context.partition.labels

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from a3s_desktop.core.undo import LoggedDict, UndoLog
+from a3s_desktop.core.undo import LoggedDict, LoggedRows, UndoLog
 
 KEYS = st.integers(0, 4)
 OPERATIONS = st.lists(
@@ -79,3 +80,42 @@ def test_a_mark_of_the_future_is_refused() -> None:
     log.rewind(0)
     with pytest.raises(ValueError, match="future"):
         log.rewind(mark)
+
+
+@given(
+    st.lists(
+        st.one_of(
+            st.tuples(st.just("append"), st.integers(0, 9)),
+            st.tuples(st.just("mark"), st.just(0)),
+            st.tuples(st.just("rewind"), st.integers(0, 5)),
+        ),
+        max_size=40,
+    )
+)
+def test_rows_equal_a_plain_list_with_copies(operations: list[tuple[str, int]]) -> None:
+    log = UndoLog()
+    rows = LoggedRows(log, 2)
+    plain: list[list[float]] = []
+    marks: list[tuple[int, list[list[float]]]] = []
+    for operation, number in operations:
+        if operation == "append":
+            rows.append((number, 0.5))
+            plain.append([float(number), 0.5])
+        elif operation == "mark":
+            marks.append((log.mark(), list(plain)))
+        elif marks:
+            del marks[len(marks) - number % len(marks) :]
+            mark, plain = marks.pop()
+            log.rewind(mark)
+        assert len(rows) == len(plain)
+        assert rows.array().tolist() == plain
+        assert rows.array(3).tolist() == plain[-3:]
+
+
+def test_rows_have_one_width_and_a_shape_when_empty() -> None:
+    rows = LoggedRows(UndoLog(), 3)
+    assert rows.array().shape == (0, 3)
+    assert rows.array().dtype == np.float64
+    with pytest.raises(ValueError, match="2 numbers where 3"):
+        rows.append((1.0, 2.0))
+    assert len(rows) == 0

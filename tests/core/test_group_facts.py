@@ -1,0 +1,239 @@
+"""Facts kept up to date against facts derived anew, at any moment of any session; and a few of them by hand."""
+
+from __future__ import annotations
+
+import itertools
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from a3s_desktop.core import group_facts as group_facts_module
+from a3s_desktop.core.engine import Engine
+from a3s_desktop.core.strategies import a3s as a3s_module
+from a3s_desktop.core.types import Answer
+from tests.core.a3s_cases import A3S, check_derived, facts_of
+from tests.core.cases import Case, case_of, check_at_rest, random_case
+
+# Data that a session goes on with for long enough to see the model join and be wrong.
+CASES = st.builds(
+    random_case, st.integers(0, 10_000), st.integers(3, 40), st.integers(1, 9), st.sampled_from((0.0, 0.2, 0.6))
+)
+OPERATIONS = st.lists(
+    st.one_of(
+        *6 * [st.tuples(st.just("truth"), st.integers(1, 6))],
+        st.tuples(st.sampled_from(Answer)),
+        *2 * [st.tuples(st.just("undo"), st.integers(1, 8))],
+        st.tuples(st.just("redo")),
+        st.tuples(st.just("look ahead")),
+        st.tuples(st.just("reload")),
+        st.tuples(st.just("impose"), st.integers(0, 39), st.integers(0, 39), st.sampled_from(Answer)),
+    ),
+    max_size=25,
+)
+
+
+class Session:
+    """Carries out operations on an engine the way a session does."""
+
+    def __init__(self, case: Case) -> None:
+        self.case = case
+        self.engine = case.engine(A3S)
+        self.marks: list = []
+        self.undone: list[Answer] = []
+
+    def record(self, answer: Answer) -> None:
+        if self.engine.question is not None:
+            self.marks.append((self.engine.mark(), answer))
+            self.engine.record(answer)
+
+    def apply(self, operation: str, *arguments: object) -> None:
+        engine, case = self.engine, self.case
+        if operation == "truth":
+            for _ in range(arguments[0]):  # type: ignore[call-overload]
+                if engine.question is not None:
+                    self.record(case.truth(engine.question.left, engine.question.right))
+            self.undone.clear()
+        elif operation == "undo":
+            for _ in range(min(arguments[0], len(self.marks))):  # type: ignore[type-var, call-overload]
+                mark, answer = self.marks.pop()
+                engine.restore(mark)
+                if answer is not None:
+                    self.undone.append(answer)
+        elif operation == "redo":
+            if self.undone:
+                self.record(self.undone.pop())
+        elif operation == "look ahead":
+            engine.look_ahead()
+        elif operation == "reload":
+            self.engine = case.reload(engine, A3S)
+            self.marks.clear()
+        elif operation == "impose":
+            left, right, answer = arguments[0] % case.n, arguments[1] % case.n, arguments[2]  # type: ignore[operator]
+            if left != right and (engine.store.relation(left, right) in (None, answer) or answer is Answer.SKIP):
+                self.marks.append((engine.mark(), None))
+                engine.impose(left, right, answer)
+            self.undone.clear()
+        else:
+            self.record(Answer(operation))
+            self.undone.clear()
+
+
+@settings(max_examples=40)
+@given(CASES, OPERATIONS, st.booleans())
+def test_what_is_kept_equals_what_is_derived_anew(case: Case, operations: list[tuple], quick: bool) -> None:
+    with pytest.MonkeyPatch.context() as patch:
+        if quick:  # let the model join from the start, and put parts together often
+            patch.setattr(a3s_module, "ANSWERS_BEFORE_JOINING", 0)
+            patch.setattr(a3s_module, "SURE", 0.6)
+            patch.setattr(group_facts_module, "MOST_BESIDE", 2)
+        session = Session(case)
+        check_derived(case, session.engine, reload=True)
+        for operation in operations:
+            session.apply(*operation)
+            check_at_rest(session.engine)
+            check_derived(case, session.engine, reload=operation[0] != "reload")
+
+
+@settings(max_examples=30)
+@given(CASES, OPERATIONS, st.integers(0, 25))
+def test_a_loaded_engine_goes_on_as_the_one_it_was_taken_from(case: Case, operations: list[tuple], at: int) -> None:
+    """Both go through the same operations after the load: what the one keeps for long is no other's."""
+    session = Session(case)
+    for operation in operations[:at]:
+        session.apply(*operation)
+    twin = Session(case)
+    twin.engine = case.reload(session.engine, A3S)
+    session.marks.clear()
+    session.undone.clear()
+    for operation in operations[at:]:
+        for one in (session, twin):
+            one.apply(*operation)
+        assert twin.engine.question == session.engine.question
+        assert twin.engine.digest() == session.engine.digest()
+    check_derived(case, twin.engine)
+
+
+# --- by hand
+
+
+def pair_facts(engine: Engine) -> dict[tuple[int, int], np.ndarray]:
+    pairs = facts_of(engine).merges()
+    return {(int(a), int(b)): row for a, b, row in zip(pairs.first, pairs.second, pairs.rows, strict=True)}
+
+
+def test_facts_of_pairs_by_definition() -> None:
+    """Every fact of every pair, from the graph and the features."""
+    case = random_case(11, 40, 6)
+    engine = case.engine(A3S)
+    for _ in range(12):
+        if engine.question is not None:
+            engine.record(case.truth(engine.question.left, engine.question.right))
+    facts, context = facts_of(engine), engine._context
+    links, size = facts.links, context.partition.size
+    members = {c: context.partition.members(c) for c in context.partition.cluster_ids().tolist()}
+    rows = {c: context.rows(of).astype(np.float64) for c, of in members.items()}
+    graph = context.graph
+    ends = np.repeat(np.arange(graph.n), np.diff(graph.indptr)).astype(np.int32)
+    length = np.linalg.norm(context.rows(ends).astype(np.float64) - context.rows(graph.indices), axis=1)
+    mean = {(a, b): links.links(a)[b].total / (size(a) * size(b)) for a in members for b in links.links(a)}
+    apart = {a: sum(link.apart for link in links.links(a).values()) for a in members}
+    found = pair_facts(engine)
+    assert len(found) > 10
+    for (a, b), row in found.items():
+        assert a < b
+        link = links.links(a)[b]
+        margins = []
+        for one, other in ((a, b), (b, a)):
+            rival = max((mean[one, c] for c in links.links(one) if c != other), default=0.0)
+            margins.append(np.log((mean[a, b] + 0.003) / (rival + 0.003)))
+        gap = ((rows[a][:, None] - rows[b][None]) ** 2).sum(axis=2).mean()
+        small = min((size(a), apart[a]), (size(b), apart[b]))
+        expected = [
+            1.0,
+            np.log(link.largest + 0.01),
+            np.log(mean[a, b] + 0.01),
+            min(margins),
+            (np.sqrt(gap) - length.mean()) / length.std(),
+            np.log(min(size(a), size(b))),
+            np.log(max(size(a), size(b))),
+            np.log1p(small[1]),
+        ]
+        np.testing.assert_allclose(row, expected, atol=1e-5)
+
+
+def test_pairs_known_to_differ_are_no_candidates() -> None:
+    case = random_case(3, 30, 4)
+    engine = case.engine(A3S)
+    while engine.question is not None:
+        question = engine.question
+        answer = case.truth(question.left, question.right)
+        engine.record(answer)
+        a, b = (engine.partition.cluster_of(i) for i in (question.left, question.right))
+        if answer is Answer.DIFFERENT:
+            assert engine.store.relation(question.left, question.right) is Answer.DIFFERENT
+            faces = {c: facts_of(engine).faces(c)[0] for c in (a, b)}
+            if engine.store.relation(faces[a], faces[b]) is Answer.DIFFERENT:
+                assert (min(a, b), max(a, b)) not in pair_facts(engine)
+
+
+def test_facts_of_nodes_by_hand() -> None:
+    """Pairs {0, 1} and {2, 3} in one cluster, 4 outside."""
+    p = {(0, 1): 0.9, (2, 3): 0.9, (0, 2): 0.3, (1, 4): 0.2}
+    features = np.array([[0.0], [0.2], [1.0], [1.2], [3.0]])
+    case = case_of([0, 0, 0, 0, 1], [0, 0, 1, 1, 2], p, features)
+    engine = case.engine(A3S)
+    facts = facts_of(engine)
+    inner = facts.inner()
+    assert len(inner.node) == 3
+    assert (inner.cluster == 0).all()
+    assert not inner.guess.any()
+    root = facts.forest.root(0)
+    (at,) = np.flatnonzero(inner.node == root)
+    row = inner.rows[at]
+    np.testing.assert_allclose(inner.entropy[at], 4 * np.log(4) - 2 * 2 * np.log(2))
+    np.testing.assert_allclose(row[1], np.log(0.3 + 0.01), atol=1e-5)
+    np.testing.assert_allclose(row[2], np.log(0.3 / 4 + 0.01), atol=1e-5)
+    np.testing.assert_allclose(row[5:7], np.log([2, 2]), atol=1e-9)
+    assert row[7] == 0.0
+    scaled = engine._context.rows(np.arange(5, dtype=np.int32)).astype(np.float64)
+    gap = ((scaled[:2, None] - scaled[None, 2:4]) ** 2).sum(axis=2).mean()
+    np.testing.assert_allclose(row[4], facts.distance(np.array([gap]))[0], atol=1e-5)
+
+
+def test_faces_are_members_best_first() -> None:
+    case = random_case(5, 30, 3)
+    engine = case.engine(A3S)
+    facts = facts_of(engine)
+    for cluster in engine.partition.cluster_ids().tolist():
+        faces = facts.faces(cluster)
+        members = engine.partition.members(cluster).tolist()
+        assert faces[0] == facts.forest.face(facts.forest.root(cluster))
+        assert set(faces) <= set(members)
+        assert len(set(faces)) == len(faces) == min(len(members), group_facts_module.FACES)
+
+
+@pytest.mark.parametrize("most", [1, 3])
+def test_of_a_large_cluster_the_nodes_that_matter_most_are_looked_at(
+    monkeypatch: pytest.MonkeyPatch, most: int
+) -> None:
+    case = random_case(6, 40, 1, mixed=0.0)
+    every = facts_of(case.engine(A3S)).inner()
+    monkeypatch.setattr(group_facts_module, "MOST_NODES", most)
+    some = facts_of(case.engine(A3S)).inner()
+    for cluster in np.unique(every.cluster):
+        entropy = np.sort(every.entropy[every.cluster == cluster])[::-1]
+        kept = np.sort(some.entropy[some.cluster == cluster])[::-1]
+        np.testing.assert_array_equal(kept, entropy[:most])
+
+
+def test_data_without_edges_or_spread() -> None:
+    for features in (np.zeros((6, 2)), np.eye(6, 2)):
+        case = case_of([0, 0, 1, 1, 2, 3], [0] * 6, {}, features)
+        engine = case.engine(A3S)
+        assert len(facts_of(engine).merges().first) == 0
+        assert np.isfinite(facts_of(engine).inner().rows).all()
+        edges = dict.fromkeys(itertools.combinations(range(6), 2), 0.5)
+        engine = case_of([0, 0, 1, 1, 2, 3], [0] * 6, edges, features).engine(A3S)
+        assert np.isfinite(facts_of(engine).merges().rows).all()
