@@ -6,15 +6,18 @@ import dataclasses
 import itertools
 
 import numpy as np
+import pytest
+from hypothesis import strategies as st
 from numpy.testing import assert_array_equal
 
 from a3s_desktop.core.cluster_graph import ClusterGraph, Link
 from a3s_desktop.core.context import Context
-from a3s_desktop.core.engine import Engine
+from a3s_desktop.core.engine import Engine, Mark
 from a3s_desktop.core.forest import Forest
 from a3s_desktop.core.group_facts import GroupFacts
 from a3s_desktop.core.types import Answer, StrategyOptions
 from a3s_desktop.core.undo import UndoLog
+from a3s_desktop.errors import ContradictionError
 from tests.core.cases import Case
 
 A3S = StrategyOptions(strategy="a3s")
@@ -98,3 +101,121 @@ def check_forest(context: Context, forest: Forest) -> None:
             assert forest.leaves(left).tolist() == leaves[start:middle]
             assert forest.leaves(right).tolist() == leaves[middle:end]
             assert forest.face(node) in (forest.face(left), forest.face(right))
+
+
+OPERATIONS = st.lists(
+    st.one_of(
+        *6 * [st.tuples(st.just("truth"), st.integers(1, 6))],
+        st.tuples(st.sampled_from(Answer)),
+        *2 * [st.tuples(st.just("undo"), st.integers(1, 8))],
+        st.tuples(st.just("redo")),
+        st.tuples(st.just("look ahead")),
+        st.tuples(st.just("reload")),
+        st.tuples(st.just("impose"), st.integers(0, 39), st.integers(0, 39), st.sampled_from(Answer)),
+    ),
+    max_size=25,
+)
+
+
+@dataclasses.dataclass(frozen=True)
+class Done:
+    """Something that was done to an engine."""
+
+    left: int
+    right: int
+    answer: Answer
+    asked: bool
+
+
+class Session:
+    """Carries out operations on an engine the way a session does, and remembers what is in force."""
+
+    def __init__(self, case: Case, engine: Engine | None = None) -> None:
+        self.case = case
+        self.engine = engine or case.engine(A3S)
+        self.done: list[Done] = []
+        self._marks: list[tuple[Mark, str]] = []  # before each of the last so many of `done`
+        self._undone: list[Done] = []
+
+    def apply(self, operation: str, *arguments: int | Answer) -> None:
+        if operation == "undo":
+            self._undo(int(arguments[0]))
+        elif operation == "redo":
+            if self._undone:
+                self._carry_out(self._undone.pop())
+        elif operation == "look ahead":
+            self._look_ahead()
+        elif operation == "reload":
+            before, question = self.engine.digest(), self.engine.question
+            self.engine = self.case.reload(self.engine, A3S)
+            assert (self.engine.digest(), self.engine.question) == (before, question)
+            self.forget()
+        elif operation == "impose":
+            self._impose(int(arguments[0]) % self.case.n, int(arguments[1]) % self.case.n, Answer(arguments[2]))
+        else:
+            for _ in range(int(arguments[0]) if operation == "truth" else 1):
+                question = self.engine.question
+                if question is not None:
+                    truth = self.case.truth(question.left, question.right)
+                    answer = truth if operation == "truth" else Answer(operation)
+                    pair = {question.left, question.right}
+                    assert pair not in [{one.left, one.right} for one in self.done], "a pair is asked twice"
+                    self._carry_out(Done(question.left, question.right, answer, True))
+                    self._undone.clear()
+
+    def forget(self) -> None:
+        """Nothing that was done so far can be taken back."""
+        self._marks.clear()
+        self._undone.clear()
+
+    def replayed(self) -> Engine:
+        """A new engine that was told all that is in force."""
+        twin = Session(self.case)
+        for one in self.done:
+            twin._carry_out(one)
+        return twin.engine
+
+    def _carry_out(self, one: Done) -> None:
+        question = self.engine.question
+        self._marks.append((self.engine.mark(), self.engine.digest()))
+        if one.asked:
+            assert question is not None
+            assert (question.left, question.right) == (one.left, one.right)
+            self.engine.record(one.answer)
+        else:
+            self.engine.impose(one.left, one.right, one.answer)
+        self.done.append(one)
+
+    def _undo(self, times: int) -> None:
+        for _ in range(min(times, len(self._marks))):
+            mark, digest = self._marks.pop()
+            self.engine.restore(mark)
+            self._undone.append(self.done.pop())
+            assert self.engine.digest() == digest
+
+    def _look_ahead(self) -> None:
+        engine = self.engine
+        before, question = engine.digest(), engine.question
+        expected = []
+        if question is not None:
+            for answer in (Answer.SAME, Answer.DIFFERENT):
+                other = self.case.reload(engine, A3S)
+                other.record(answer)
+                if other.question is not None and other.question not in expected:
+                    expected.append(other.question)
+        assert engine.look_ahead() == expected
+        assert (engine.digest(), engine.question) == (before, question)
+
+    def _impose(self, left: int, right: int, answer: Answer) -> None:
+        if left == right:
+            return
+        known = self.engine.store.relation(left, right)
+        if answer is Answer.SKIP or known in (None, answer):
+            self._carry_out(Done(left, right, answer, False))
+            self._undone.clear()
+            return
+        before, mark = self.engine.digest(), self.engine.mark()
+        with pytest.raises(ContradictionError) as caught:
+            self.engine.impose(left, right, answer)
+        assert caught.value.chain
+        assert (self.engine.digest(), self.engine.mark()) == (before, mark)

@@ -13,71 +13,13 @@ from a3s_desktop.core import group_facts as group_facts_module
 from a3s_desktop.core.engine import Engine
 from a3s_desktop.core.strategies import a3s as a3s_module
 from a3s_desktop.core.types import Answer
-from tests.core.a3s_cases import A3S, check_derived, facts_of
+from tests.core.a3s_cases import A3S, OPERATIONS, Session, check_derived, facts_of
 from tests.core.cases import Case, case_of, check_at_rest, random_case
 
 # Data that a session goes on with for long enough to see the model join and be wrong.
 CASES = st.builds(
     random_case, st.integers(0, 10_000), st.integers(3, 40), st.integers(1, 9), st.sampled_from((0.0, 0.2, 0.6))
 )
-OPERATIONS = st.lists(
-    st.one_of(
-        *6 * [st.tuples(st.just("truth"), st.integers(1, 6))],
-        st.tuples(st.sampled_from(Answer)),
-        *2 * [st.tuples(st.just("undo"), st.integers(1, 8))],
-        st.tuples(st.just("redo")),
-        st.tuples(st.just("look ahead")),
-        st.tuples(st.just("reload")),
-        st.tuples(st.just("impose"), st.integers(0, 39), st.integers(0, 39), st.sampled_from(Answer)),
-    ),
-    max_size=25,
-)
-
-
-class Session:
-    """Carries out operations on an engine the way a session does."""
-
-    def __init__(self, case: Case) -> None:
-        self.case = case
-        self.engine = case.engine(A3S)
-        self.marks: list = []
-        self.undone: list[Answer] = []
-
-    def record(self, answer: Answer) -> None:
-        if self.engine.question is not None:
-            self.marks.append((self.engine.mark(), answer))
-            self.engine.record(answer)
-
-    def apply(self, operation: str, *arguments: object) -> None:
-        engine, case = self.engine, self.case
-        if operation == "truth":
-            for _ in range(arguments[0]):  # type: ignore[call-overload]
-                if engine.question is not None:
-                    self.record(case.truth(engine.question.left, engine.question.right))
-            self.undone.clear()
-        elif operation == "undo":
-            for _ in range(min(arguments[0], len(self.marks))):  # type: ignore[type-var, call-overload]
-                mark, answer = self.marks.pop()
-                engine.restore(mark)
-                if answer is not None:
-                    self.undone.append(answer)
-        elif operation == "redo":
-            if self.undone:
-                self.record(self.undone.pop())
-        elif operation == "look ahead":
-            engine.look_ahead()
-        elif operation == "reload":
-            self.engine = case.reload(engine, A3S)
-            self.marks.clear()
-        elif operation == "impose":
-            left, right, answer = arguments[0] % case.n, arguments[1] % case.n, arguments[2]  # type: ignore[operator]
-            if left != right and (engine.store.relation(left, right) in (None, answer) or answer is Answer.SKIP):
-                self.marks.append((engine.mark(), None))
-                engine.impose(left, right, answer)
-            self.undone.clear()
-        else:
-            self.record(Answer(operation))
-            self.undone.clear()
 
 
 @settings(max_examples=40)
@@ -103,10 +45,8 @@ def test_a_loaded_engine_goes_on_as_the_one_it_was_taken_from(case: Case, operat
     session = Session(case)
     for operation in operations[:at]:
         session.apply(*operation)
-    twin = Session(case)
-    twin.engine = case.reload(session.engine, A3S)
-    session.marks.clear()
-    session.undone.clear()
+    twin = Session(case, case.reload(session.engine, A3S))
+    session.forget()
     for operation in operations[at:]:
         for one in (session, twin):
             one.apply(*operation)
@@ -160,7 +100,7 @@ def test_facts_of_pairs_by_definition() -> None:
             np.log(max(size(a), size(b))),
             np.log1p(small[1]),
         ]
-        np.testing.assert_allclose(row, expected, atol=1e-5)
+        np.testing.assert_allclose(row[: len(expected)], expected, atol=1e-5)
 
 
 def test_pairs_known_to_differ_are_no_candidates() -> None:
