@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -19,6 +19,7 @@ class Link(NamedTuple):
 
     total: float  # sum of the similarities of all edges between them
     largest: float  # the largest of them
+    shortest: float  # length of the shortest edge between them
     apart: bool  # some member of one is known to differ from some member of the other
 
 
@@ -28,8 +29,14 @@ _GRAIN = 2.0**20  # similarities are multiples of 1 / _GRAIN: their sums are exa
 class ClusterGraph:
     """For each cluster, its links to others. It follows merges and divisions of the partition, and their undo.
 
-    A merge costs the links of both clusters; a division, the edges of the parts. Edges between samples that share
-    nothing of their neighbourhoods (similarity 0) do not count.
+    A merge costs the links of both clusters; a division, the edges of the parts.
+
+    Attributes
+    ----------
+    similarity : float64, shape (E,)
+        Of the graph's edges, rounded so that sums are exact.
+    length : float64, shape (E,)
+        Of the graph's edges: mean distance over the views, each in units of its spread around its mean.
 
     Parameters
     ----------
@@ -52,6 +59,7 @@ class ClusterGraph:
     ) -> None:
         self._graph = graph
         self.similarity: npt.NDArray[np.float64] = np.rint(similarity.astype(np.float64) * _GRAIN) / _GRAIN
+        self.length = _standard_lengths(graph)
         self._partition = partition
         self._store = store
         self._log = log
@@ -109,7 +117,12 @@ class ClusterGraph:
                 continue
             present = self._rows.get(kept, {}).get(other)
             if present is not None:
-                link = Link(present.total + link.total, max(present.largest, link.largest), present.apart or link.apart)
+                link = Link(
+                    present.total + link.total,
+                    max(present.largest, link.largest),
+                    min(present.shortest, link.shortest),
+                    present.apart or link.apart,
+                )
             self._put(kept, other, link)
         # One of the two may have been known to differ from a cluster that only the other had an edge to.
         for other in sorted(self._apart_from(self._partition.members(kept)) & self.links(kept).keys()):
@@ -124,8 +137,11 @@ class ClusterGraph:
         for part in parts:
             members = self._partition.members(part)
             apart = self._apart_from(members)
-            for other, total, largest in _summed(*self._edges(members, labels, part)):
-                self._put(part, other, Link(total, largest, other in apart))
+            edges = edges_of(self._graph, members)
+            others = labels[self._graph.indices[edges]]
+            outward = others != part
+            for other, link in self._links_of(others[outward], edges[outward]):
+                self._put(part, other, link._replace(apart=other in apart))
 
     # --- inner workings
 
@@ -137,28 +153,30 @@ class ClusterGraph:
         labels = self._partition.labels
         own = np.repeat(labels, np.diff(self._graph.indptr))
         other = labels[self._graph.indices]
-        between = np.flatnonzero((own < other) & (self.similarity > 0.0))
-        a, b, values = own[between], other[between], self.similarity[between]
-        order = np.lexsort((b, a))
-        a, b, values = a[order], b[order], values[order]
-        if not len(a):
-            return
-        starts = np.flatnonzero(np.concatenate(([True], (a[1:] != a[:-1]) | (b[1:] != b[:-1]))))
-        totals, largest = np.add.reduceat(values, starts), np.maximum.reduceat(values, starts)
-        for i, j, total, most in zip(
-            a[starts].tolist(), b[starts].tolist(), totals.tolist(), largest.tolist(), strict=True
-        ):
-            link = Link(total, most, False)
-            self._rows.setdefault(i, {})[j] = link
-            self._rows.setdefault(j, {})[i] = link
+        between = np.flatnonzero(own < other)
+        key = own[between].astype(np.int64) * (int(labels.max(initial=0)) + 1) + other[between]
+        for code, link in self._links_of(key, between):
+            a, b = divmod(code, int(labels.max(initial=0)) + 1)
+            self._rows.setdefault(a, {})[b] = link
+            self._rows.setdefault(b, {})[a] = link
 
-    def _edges(
-        self, members: npt.NDArray[np.int32], labels: npt.NDArray[np.int32], cluster: int
-    ) -> tuple[npt.NDArray[np.int32], npt.NDArray[np.float64]]:
-        edges = edges_of(self._graph, members)
-        others = labels[self._graph.indices[edges]]
-        outward = (others != cluster) & (self.similarity[edges] > 0.0)
-        return others[outward], self.similarity[edges[outward]]
+    def _links_of(self, groups: npt.NDArray[np.integer[Any]], edges: npt.NDArray[np.int64]) -> list[tuple[int, Link]]:
+        """One link for each group of edges, ascending."""
+        if not len(groups):
+            return []
+        order = np.argsort(groups, kind="stable")
+        groups, similarity, length = groups[order], self.similarity[edges[order]], self.length[edges[order]]
+        starts = np.flatnonzero(np.concatenate(([True], groups[1:] != groups[:-1])))
+        columns = (
+            groups[starts].tolist(),
+            np.add.reduceat(similarity, starts).tolist(),
+            np.maximum.reduceat(similarity, starts).tolist(),
+            np.minimum.reduceat(length, starts).tolist(),
+        )
+        return [
+            (group, Link(total, largest, shortest, False))
+            for group, total, largest, shortest in zip(*columns, strict=True)
+        ]
 
     def _note_size(self, cluster: int) -> None:
         self._resized.add(cluster)
@@ -185,11 +203,10 @@ def edges_of(graph: PairGraph, samples: npt.NDArray[np.int32]) -> npt.NDArray[np
     return np.arange(int(counts.sum())) + np.repeat(shift, counts)
 
 
-def _summed(others: npt.NDArray[np.int32], values: npt.NDArray[np.float64]) -> list[tuple[int, float, float]]:
-    if not len(others):
-        return []
-    order = np.argsort(others, kind="stable")
-    others, values = others[order], values[order]
-    starts = np.flatnonzero(np.concatenate(([True], others[1:] != others[:-1])))
-    totals, largest = np.add.reduceat(values, starts), np.maximum.reduceat(values, starts)
-    return list(zip(others[starts].tolist(), totals.tolist(), largest.tolist(), strict=True))
+def _standard_lengths(graph: PairGraph) -> npt.NDArray[np.float64]:
+    total = np.zeros(len(graph.indices))
+    for view in graph.distances:
+        spread = float(view.std()) or 1.0
+        total += (view.astype(np.float64) - float(view.mean())) / spread
+    result: npt.NDArray[np.float64] = (total / max(1, len(graph.distances))).round(6)
+    return result

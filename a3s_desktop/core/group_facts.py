@@ -34,6 +34,9 @@ NEAREST = 5
 MOST_BESIDE = 24
 """Changed clusters that are kept beside the block of all nodes before the block is made anew."""
 
+LONGEST = 2.0
+"""Length taken for the shortest edge of two parts that no edge joins, and for longer ones: two standard deviations."""
+
 _SOFT_NEAREST = 0.02  # keeps the log ratio of two means over the nearest samples finite
 
 
@@ -175,11 +178,12 @@ class GroupFacts:
         """Features of some samples, float64."""
         return self._context.rows(samples).astype(np.float64)
 
-    def edges(self, samples: IntArray) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int32], npt.NDArray[np.float64]]:
-        """Edges from some samples: how many each has, the samples they lead to, their similarities."""
-        graph = self._context.graph
+    def edges(self, samples: IntArray) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int32], Matrix, Matrix]:
+        """Edges from some samples: how many each has, the samples they lead to, their similarities and lengths."""
+        graph, links = self._context.graph, self.links
         edges = edges_of(graph, samples)
-        return np.diff(graph.indptr)[samples], graph.indices[edges], self.links.similarity[edges]
+        counts = graph.indptr[samples.astype(np.int64) + 1] - graph.indptr[samples]
+        return counts, graph.indices[edges], links.similarity[edges], links.length[edges]
 
     def _moment(self, cluster: int) -> tuple[npt.NDArray[np.float64], float]:
         """Mean and total variance of a cluster's features."""
@@ -210,7 +214,7 @@ class _NodeFacts:
         self._facts = facts
         leaves = facts.forest.leaves(root)
         self._n = len(leaves)
-        counts, to, self._values = facts.edges(leaves)
+        counts, to, self._values, self._lengths = facts.edges(leaves)
         self._ends = np.concatenate(([0], np.cumsum(counts)))
         order = np.argsort(leaves)
         at = np.minimum(np.searchsorted(members, to), len(members) - 1)
@@ -227,17 +231,19 @@ class _NodeFacts:
             small, large = (start, middle), (middle, end)
             if middle - start > end - middle:
                 small, large = large, small
-            rows[k, 1:4] = self._likeness(small, large)
+            rows[k, 1:4], rows[k, 8] = self._likeness(small, large)
             rows[k, 4] = self._distance(small, large)
             rows[k, 5], rows[k, 6] = np.log(small[1] - small[0]), np.log(large[1] - large[0])
         rows[:, 7] = np.log1p(confirmed)
         return rows.round(9)
 
-    def _likeness(self, small: tuple[int, int], large: tuple[int, int]) -> tuple[float, float, float]:
+    def _likeness(self, small: tuple[int, int], large: tuple[int, int]) -> tuple[tuple[float, float, float], float]:
         a, b = small
         span = slice(self._ends[a], self._ends[b])
         place, to, values = self._place[span], self._to[span], self._values[span]
-        across = values[(place >= large[0]) & (place < large[1])]
+        opposite = (place >= large[0]) & (place < large[1])
+        across = values[opposite]
+        shortest = float(self._lengths[span][opposite].min(initial=LONGEST))
         largest, mean = link_strengths([across.max(initial=0.0)], [across.sum() / ((b - a) * (large[1] - large[0]))])
         beyond = (place < a) | (place >= b)
         place, to, values = place[beyond], to[beyond], values[beyond]
@@ -245,7 +251,8 @@ class _NodeFacts:
         count = min(NEAREST, self._n - (b - a))
         near = _largest_sum(to[inside], values[inside], count) / ((b - a) * count)
         far = _largest_sum(to[~inside], values[~inside], count) / ((b - a) * count)
-        return float(largest[0]), float(mean[0]), float(np.log((near + _SOFT_NEAREST) / (far + _SOFT_NEAREST)))
+        nearer = float(np.log((near + _SOFT_NEAREST) / (far + _SOFT_NEAREST)))
+        return (float(largest[0]), float(mean[0]), nearer), shortest
 
     def _distance(self, small: tuple[int, int], large: tuple[int, int]) -> float:
         middles, variances = [], []

@@ -19,7 +19,7 @@ from a3s_desktop.core.views import Edges, fuse, union_edges
 from a3s_desktop.errors import InputError
 from a3s_desktop.task import Task
 
-CAUTION = 0.5
+CAUTION = 0.15
 """Taken off the log-odds of the refined graph; see `_refined`."""
 
 

@@ -62,7 +62,7 @@ class PairTable:
         self._slot: dict[tuple[int, int], int] = {}
         self._free: list[int] = []
         self._pairs = np.zeros((0, 2), np.int64)  # ids, smaller first; (-1, -1) where the slot is free
-        self._cells = np.zeros((0, 4))  # mean similarity, log largest, log mean, distance
+        self._cells = np.zeros((0, 5))  # mean similarity, log largest, log mean, distance, shortest edge
         self._apart = np.zeros((0, 2), np.bool_)  # known to differ: some members; the clusters as they stand
         self._clusters = np.zeros((0, 4))  # of each cluster: largest and second largest mean, number apart, size
         links.take_changed()
@@ -83,6 +83,7 @@ class PairTable:
         smaller = np.where(sizes[:, 0] < sizes[:, 1], a[:, 2], b[:, 2])
         smaller = np.where(sizes[:, 0] == sizes[:, 1], np.minimum(a[:, 2], b[:, 2]), smaller)
         rows[:, 7] = np.log1p(smaller)
+        rows[:, 8] = cells[:, 4]
         entropy = merge_entropy(sizes[:, 0], sizes[:, 1], 1)
         return Pairs(first, second, rows.round(9), entropy, self._apart[live, 0])
 
@@ -122,6 +123,7 @@ class PairTable:
         self._cells[slots, 0] = mean
         self._cells[slots, 1], self._cells[slots, 2] = link_strengths([link.largest for link in links], mean)
         self._cells[slots, 3] = self._distance(((middles[:, 0] - middles[:, 1]) ** 2).sum(axis=1) + variances)
+        self._cells[slots, 4] = [link.shortest for link in links]
         self._apart[slots] = [
             (link.apart, link.apart and self._is_closed(a, b)) for link, (a, b) in zip(links, present, strict=True)
         ]
@@ -136,7 +138,7 @@ class PairTable:
             old = len(self._pairs)
             more = max(pairs, old // 2, 64)
             self._pairs = np.concatenate((self._pairs, np.full((more, 2), -1, np.int64)))
-            self._cells = np.concatenate((self._cells, np.zeros((more, 4))))
+            self._cells = np.concatenate((self._cells, np.zeros((more, 5))))
             self._apart = np.concatenate((self._apart, np.zeros((more, 2), np.bool_)))
             self._free += range(old + more - 1, old - 1, -1)
         if len(self._clusters) < clusters:

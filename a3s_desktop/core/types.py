@@ -194,7 +194,7 @@ class InitialOptions:
 class StrategyOptions:
     """Options of stage two."""
 
-    strategy: str = "a3s-paper"
+    strategy: str = "a3s"
     aggregation: Literal["mean", "product"] = "mean"
     iterations: int = 2  # L2 of the paper
     purity_test: bool = True  # may be left out with several views (paper, multi-view section)
