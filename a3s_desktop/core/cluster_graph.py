@@ -205,6 +205,8 @@ def edges_of(graph: PairGraph, samples: npt.NDArray[np.int32]) -> npt.NDArray[np
 
 def _standard_lengths(graph: PairGraph) -> npt.NDArray[np.float64]:
     total = np.zeros(len(graph.indices))
+    if not len(total):
+        return total
     for view in graph.distances:
         spread = float(view.std()) or 1.0
         total += (view.astype(np.float64) - float(view.mean())) / spread
