@@ -205,10 +205,9 @@ def edges_of(graph: PairGraph, samples: npt.NDArray[np.int32]) -> npt.NDArray[np
 
 def _standard_lengths(graph: PairGraph) -> npt.NDArray[np.float64]:
     total = np.zeros(len(graph.indices))
-    if not len(total):
-        return total
-    for view in graph.distances:
-        spread = float(view.std()) or 1.0
-        total += (view.astype(np.float64) - float(view.mean())) / spread
+    for view in graph.distances if len(total) else ():
+        length = view.astype(np.float64)  # squares of far distances are beyond float32
+        middle, spread = float(length.mean()), float(length.std())
+        total += (length - middle) / (spread if spread > 1e-9 * middle else 1.0)
     result: npt.NDArray[np.float64] = (total / max(1, len(graph.distances))).round(6)
     return result

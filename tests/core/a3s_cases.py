@@ -10,7 +10,7 @@ import pytest
 from hypothesis import strategies as st
 from numpy.testing import assert_array_equal
 
-from a3s_desktop.core.cluster_graph import ClusterGraph, Link
+from a3s_desktop.core.cluster_graph import ClusterGraph
 from a3s_desktop.core.context import Context
 from a3s_desktop.core.engine import Engine, Mark
 from a3s_desktop.core.forest import Forest
@@ -38,8 +38,12 @@ def facts_anew(engine: Engine) -> GroupFacts:
     return GroupFacts(context, links, Forest(context, links.similarity))
 
 
-def links_by_definition(context: Context, similarity: np.ndarray) -> dict[tuple[int, int], Link]:
-    """Links between clusters, smaller id first, from edges and the relation of every pair of samples."""
+Told = tuple[float, float, bool]
+
+
+def links_by_definition(context: Context, similarity: np.ndarray) -> dict[tuple[int, int], Told]:
+    """What joins two clusters (smaller id first) that are alike at all, from edges and the relation of every pair:
+    sum of the similarities, largest of them, whether known to differ."""
     labels, graph, store = context.partition.labels.tolist(), context.graph, context.store
     totals: dict[tuple[int, int], list[float]] = {}
     for i in range(graph.n):
@@ -52,15 +56,21 @@ def links_by_definition(context: Context, similarity: np.ndarray) -> dict[tuple[
         for i, j in itertools.combinations(range(graph.n), 2)
         if store.relation(i, j) is Answer.DIFFERENT
     }
-    return {pair: Link(sum(values), max(values), pair in apart) for pair, values in totals.items()}
+    return {pair: (sum(values), max(values), pair in apart) for pair, values in totals.items()}
+
+
+def told_by(links: ClusterGraph, cluster: int) -> dict[int, Told]:
+    """The links of a cluster to those that it resembles at all, as `links_by_definition` has them."""
+    row = links.links(cluster)
+    return {other: (link.total, link.largest, link.apart) for other, link in row.items() if link.total > 0.0}
 
 
 def check_links(context: Context, links: ClusterGraph) -> None:
     """The links equal those of the definition, from both sides."""
     expected = links_by_definition(context, links.similarity)
-    ids = context.partition.cluster_ids().tolist()
-    found = {(a, b): link for a in range(max(ids) + 1) for b, link in links.links(a).items()}
-    assert found == {**expected, **{(b, a): link for (a, b), link in expected.items()}}
+    ids = range(context.partition.next_id)
+    found = {(a, b): told for a in ids for b, told in told_by(links, a).items()}
+    assert found == {**expected, **{(b, a): told for (a, b), told in expected.items()}}
 
 
 def check_facts(facts: GroupFacts, other: GroupFacts) -> None:
@@ -78,8 +88,11 @@ def check_facts(facts: GroupFacts, other: GroupFacts) -> None:
 def check_derived(case: Case, engine: Engine, reload: bool = False) -> None:
     """What the engine keeps equals what is derived anew; with ``reload``, by an engine loaded from its dump too."""
     facts = facts_of(engine)
+    anew = facts_anew(engine)
     check_links(engine._context, facts.links)
-    check_facts(facts, facts_anew(engine))
+    for cluster in range(engine.partition.next_id):
+        assert dict(facts.links.links(cluster)) == dict(anew.links.links(cluster))
+    check_facts(facts, anew)
     check_forest(engine._context, facts.forest)
     if reload:
         check_facts(facts, facts_of(case.reload(engine, engine._context.options)))
