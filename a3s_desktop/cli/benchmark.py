@@ -7,9 +7,8 @@ import os
 import tempfile
 from pathlib import Path
 
-from a3s_desktop.cli.commands import NEED_CLUSTERS
 from a3s_desktop.cli.terminal import Console
-from a3s_desktop.core.types import STRATEGIES
+from a3s_desktop.core.types import NEED_CLUSTERS, STRATEGIES
 
 FACE_KINDS = ("easy", "hard")
 _MOST_SEEDS = 1000

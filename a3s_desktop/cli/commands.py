@@ -8,18 +8,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from a3s_desktop.cli.terminal import Console
-from a3s_desktop.core.types import InitialOptions, StrategyOptions
+from a3s_desktop.core.types import USE_CLUSTERS, InitialOptions, StrategyOptions
 from a3s_desktop.errors import InputError
 
 if TYPE_CHECKING:
     from a3s_desktop.session.session import Session
     from a3s_desktop.storage.workspace import SpecReport
-
-NEED_CLUSTERS = frozenset(("random", "ffqs", "npu", "urasc"))
-"""Strategies that must be told the number of clusters."""
-
-USE_CLUSTERS = NEED_CLUSTERS | {"cobra"}
-"""Strategies that make use of a number of clusters; COBRA takes it as its number of super-instances."""
 
 # The imports inside the functions keep `--help` and the window's start free of what only one command needs.
 

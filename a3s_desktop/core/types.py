@@ -18,6 +18,12 @@ FloatArray = npt.NDArray[np.float32]
 
 INITIAL_CLUSTERINGS = ("fpc", "kmeans", "spectral", "agglomerative")
 STRATEGIES = ("a3s", "a3s-paper", "cobra", "random", "ffqs", "npu", "urasc")
+NEED_CLUSTERS = frozenset(("random", "ffqs", "npu", "urasc"))
+"""Strategies that must be told the number of clusters."""
+
+USE_CLUSTERS = NEED_CLUSTERS | {"cobra"}
+"""Strategies that make use of a number of clusters; COBRA takes it as its number of super-instances."""
+
 AGGREGATIONS = ("mean", "product")
 NORMALISATIONS = ("auto", "l2", "none")
 
@@ -201,6 +207,16 @@ class StrategyOptions:
     tau_offset: float = -0.1  # tau of Eq. 5 = mean density over clusters + this
     clusters: int | None = None  # K, for strategies that need it
     seed: int = 0
+
+    def check(self) -> None:
+        """Raise `InputError` where the strategy is unknown or was not told the number of clusters that it needs."""
+        if self.strategy not in STRATEGIES:
+            raise InputError(f"There is no strategy {self.strategy!r}.", f"Choose one of: {', '.join(STRATEGIES)}.")
+        if self.strategy in NEED_CLUSTERS and self.clusters is None:
+            raise InputError(
+                f"The strategy {self.strategy!r} needs to know the number of identities.",
+                "Give it with --clusters, or choose a strategy that finds it by itself.",
+            )
 
     def to_json(self) -> dict[str, Any]:
         """The options as JSON-able values."""

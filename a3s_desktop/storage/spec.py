@@ -124,6 +124,7 @@ def check_spec(spec: ProjectSpec, task: Task | None = None) -> SpecReport:
             return None
 
     attempt(lambda: check_target(spec))
+    attempt(spec.strategy.check)
     scan = attempt(lambda: images.scan_images(spec.images, task))
     if scan is not None and len(scan.paths) < features.MIN_ROWS:
         errors.append(_too_few(spec, len(scan.paths)))

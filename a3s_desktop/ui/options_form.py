@@ -2,12 +2,22 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import Signal
+from PySide6.QtCore import Signal, Slot
 from PySide6.QtWidgets import QCheckBox, QComboBox, QFormLayout, QLabel, QSpinBox, QWidget
 
-from a3s_desktop.core.types import InitialOptions, StrategyOptions
+from a3s_desktop.core.types import USE_CLUSTERS, InitialOptions, StrategyOptions
 from a3s_desktop.ui.theme import SPACE_2, SPACE_4
 
+_STRATEGY = (
+    ("a3s", "A3S, most gain per answer"),
+    ("a3s-paper", "A3S as published"),
+    ("cobra", "COBRA: super-instances"),
+    ("random", "Random pairs"),
+    ("ffqs", "Explore and consolidate (FFQS)"),
+    ("npu", "Most uncertain image (NPU)"),
+    ("urasc", "Uncertainty reduction (URASC)"),
+)
+_PAPER = "a3s-paper"
 _INITIAL = (
     ("fpc", "Fast probabilistic clustering"),
     ("kmeans", "K-means"),
@@ -52,6 +62,11 @@ class OptionsForm(QWidget):
             form, "Expected groups", self.pseudo_labels,
             "A rough number of individuals, if you know it; it only calibrates the first guess.",
         )  # fmt: skip
+        self.strategy = _combo(_STRATEGY, strategy.strategy)
+        self._row(form, "Questions", self.strategy, "All but the first are for comparison; they need more answers.")
+        self.clusters = _spin(0, 1_000_000, 0)
+        self.clusters.setSpecialValueText("Not known")
+        self._row(form, "Number of groups", self.clusters, "Only for strategies that must be told it.")
         self.aggregation = _combo(_AGGREGATION, strategy.aggregation)
         self._row(form, "Two clusters alike", self.aggregation, "")
         self.iterations = _spin(1, 10, strategy.iterations)
@@ -61,11 +76,13 @@ class OptionsForm(QWidget):
         self._row(form, "Purity test", self.purity_test, "")
         self.seed = _spin(0, 2_000_000_000, initial.seed)
         self._row(form, "Random seed", self.seed, "The same seed and answers give the same questions.")
-        for spin in (self.neighbors, self.pseudo_labels, self.iterations, self.seed):
+        for spin in (self.neighbors, self.pseudo_labels, self.clusters, self.iterations, self.seed):
             spin.valueChanged.connect(self.changed)
-        for combo in (self.normalisation, self.initial, self.aggregation):
+        for combo in (self.normalisation, self.initial, self.strategy, self.aggregation):
             combo.currentIndexChanged.connect(self.changed)
         self.purity_test.toggled.connect(self.changed)
+        self.strategy.currentIndexChanged.connect(self._show_what_counts)
+        self._show_what_counts()
 
     def initial_options(self) -> InitialOptions:
         """Options of stage one."""
@@ -79,12 +96,23 @@ class OptionsForm(QWidget):
 
     def strategy_options(self) -> StrategyOptions:
         """Options of stage two."""
+        chosen = self.strategy.currentData()
         return StrategyOptions(
+            strategy=chosen,
+            clusters=(self.clusters.value() or None) if chosen in USE_CLUSTERS else None,
             aggregation=self.aggregation.currentData(),
             iterations=self.iterations.value(),
             purity_test=self.purity_test.isChecked(),
             seed=self.seed.value(),
         )
+
+    @Slot()
+    def _show_what_counts(self) -> None:
+        """Options that the chosen strategy does not look at cannot be set."""
+        chosen = self.strategy.currentData()
+        self.clusters.setEnabled(chosen in USE_CLUSTERS)
+        for field in (self.aggregation, self.iterations, self.purity_test):
+            field.setEnabled(chosen == _PAPER)
 
     @staticmethod
     def _row(form: QFormLayout, name: str, field: QWidget, tip: str) -> None:

@@ -138,6 +138,29 @@ def test_options_are_behind_advanced_and_reach_the_project(qtbot, page, data):
     assert (spec.initial.seed, spec.initial.pseudo_labels, spec.strategy.purity_test) == (7, 20, False)
 
 
+def test_a_strategy_can_be_chosen_and_what_it_does_not_use_cannot_be_set(qtbot, page, data):
+    options = page.options
+    assert options.strategy.currentData() == "a3s"
+    assert not options.clusters.isEnabled()
+    assert not options.purity_test.isEnabled()
+    options.strategy.setCurrentIndex(options.strategy.findData("a3s-paper"))
+    assert options.purity_test.isEnabled()
+    options.strategy.setCurrentIndex(options.strategy.findData("ffqs"))
+    assert options.clusters.isEnabled()
+    fill(page, data)
+    options.clusters.setValue(3)
+    spec = page.spec()
+    assert spec is not None
+    assert (spec.strategy.strategy, spec.strategy.clusters) == ("ffqs", 3)
+
+
+def test_every_strategy_is_offered(page):
+    from a3s_desktop.core.types import STRATEGIES
+
+    offered = [page.options.strategy.itemData(k) for k in range(page.options.strategy.count())]
+    assert sorted(offered) == sorted(STRATEGIES)
+
+
 def test_defaults_of_the_form_are_the_defaults_of_the_options(page):
     from a3s_desktop.core.types import InitialOptions, StrategyOptions
 

@@ -17,12 +17,8 @@ EVERY = 10
 
 def number_wanted(context: Context) -> int:
     """K as the user gave it. Raises `InputError` where it is missing or does not fit the data."""
-    name, clusters, n = context.options.strategy, context.options.clusters, context.graph.n
-    if clusters is None:
-        raise InputError(
-            f"The strategy {name!r} needs to know the number of identities.",
-            "Give it with --clusters, or choose a strategy that finds it by itself.",
-        )
+    context.options.check()
+    clusters, n = context.options.clusters or 0, context.graph.n
     if not 1 <= clusters <= n:
         raise InputError(f"The number of clusters must be between 1 and {n}, the number of images, not {clusters}.")
     return clusters
