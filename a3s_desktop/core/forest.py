@@ -129,6 +129,7 @@ class Forest:
         nearest branches first.
         """
         first, second = self.children(node)
+        faces = self.face(first), self.face(second)
         for branch in self._branches_above(cluster, node):
             if self._follows_first(branch, first, second):
                 first = self._join(first, branch)
@@ -138,7 +139,7 @@ class Forest:
         if not self._breaks_a_link(parts):
             self._prepared = {int(parts[0][0]): first, int(parts[1][0]): second}
         else:
-            parts = self._mended(parts)
+            parts = self._mended(parts, faces)
         self._context.split(cluster, parts)
 
     # --- inner workings
@@ -198,15 +199,15 @@ class Forest:
                 found.setdefault(store.find(i), []).append(i)
         return found
 
-    def _mended(self, parts: Sequence[IntArray]) -> list[IntArray]:
-        """Bring each must-link component to the part that holds more of it; what differs stays apart."""
+    def _mended(self, parts: Sequence[IntArray], faces: tuple[int, int]) -> list[IntArray]:
+        """Bring each must-link component to one part: those of the two that differ to their own, others to the part
+        that holds more of them."""
+        find = self._context.store.find
+        home = {find(faces[0]): True, find(faces[1]): False}
         first, second = (self._components(part) for part in parts)
         moved: list[int] = []
         for root in sorted(first.keys() & second.keys()):
-            to_first = len(first[root]) >= len(second[root])
-            apart = set(self._context.store.separated_from(root))
-            if apart & (first if to_first else second).keys():
-                to_first = not to_first
+            to_first = home.get(root, len(first[root]) >= len(second[root]))
             moved += second[root] if to_first else [-1 - i for i in first[root]]
         to_first_part = np.array([i for i in moved if i >= 0], np.int32)
         to_second_part = np.array([-1 - i for i in moved if i < 0], np.int32)

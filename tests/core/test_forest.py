@@ -227,6 +227,23 @@ def test_a_cut_keeps_must_linked_samples_together_however_they_hang() -> None:
     assert partition.cluster_of(b) == partition.cluster_of(first[0])
 
 
+def test_a_cut_parts_two_components_of_which_each_half_holds_as_much() -> None:
+    """Neither half holds more of the one than of the other: the two faces say which is whose."""
+    edges = {(0, 1): 0.9, (2, 3): 0.9, (1, 2): 0.1}
+    context, forest = make([0] * 4, edges)
+    root = forest.root(0)
+    one, other = forest.children(root)
+    a, b = forest.face(one), forest.face(other)
+    (of_a,) = (i for i in forest.leaves(other).tolist() if i != b)
+    (of_b,) = (i for i in forest.leaves(one).tolist() if i != a)
+    context.store.add(a, of_a, Answer.SAME)
+    context.store.add(b, of_b, Answer.SAME)
+    context.store.add(a, b, Answer.DIFFERENT)
+    forest.cut(0, root)
+    assert agrees(context)
+    check_forest(context, forest)
+
+
 def test_a_cut_deep_in_the_tree_lets_the_rest_follow_whom_it_resembles() -> None:
     """{0, 1} against {2, 3} differ; 4 hangs above both and resembles 2 and 3, 5 is must-linked with a face."""
     edges = {(0, 1): 0.9, (2, 3): 0.9, (0, 2): 0.8, (0, 3): 0.8, (1, 2): 0.8, (1, 3): 0.8}
