@@ -40,10 +40,10 @@ class Case:
         return len(self.classes)
 
     def engine(self, options: StrategyOptions | None = None) -> Engine:
-        return Engine(self.initial, self.views, options or StrategyOptions())
+        return Engine(self.initial, self.views, options or StrategyOptions("a3s-paper"))
 
     def reload(self, engine: Engine, options: StrategyOptions | None = None) -> Engine:
-        return Engine.load(self.initial, self.views, options or StrategyOptions(), *engine.dump())
+        return Engine.load(self.initial, self.views, options or StrategyOptions("a3s-paper"), *engine.dump())
 
     def truth(self, left: int, right: int) -> Answer:
         return Answer.SAME if self.classes[left] == self.classes[right] else Answer.DIFFERENT

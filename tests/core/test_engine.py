@@ -226,7 +226,7 @@ def test_a_look_ahead_that_fails_leaves_nothing(monkeypatch: pytest.MonkeyPatch)
 
 def test_a_dump_that_fails_leaves_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     case = random_case(3, 20, 3)
-    engine = case.engine(StrategyOptions(tau_offset=0.3))
+    engine = case.engine(StrategyOptions("a3s-paper", tau_offset=0.3))
     while engine.question is not None and engine.mark().answers == ():
         engine.record(case.truth(engine.question.left, engine.question.right))
     assert engine.question is not None
@@ -249,7 +249,7 @@ def test_a_dump_survives_storage(tmp_path: Any) -> None:
     np.savez(tmp_path / "snapshot.npz", **arrays)
     with np.load(tmp_path / "snapshot.npz", allow_pickle=False) as stored:
         loaded = Engine.load(
-            case.initial, case.views, StrategyOptions(), dict(stored), json.loads(json.dumps(meta, allow_nan=False))
+            case.initial, case.views, StrategyOptions("a3s-paper"), dict(stored), json.loads(json.dumps(meta, allow_nan=False))
         )
     assert loaded.digest() == engine.digest()
     assert loaded.question == engine.question
@@ -314,7 +314,7 @@ def test_an_unknown_strategy_is_refused() -> None:
 
 def test_questions_name_a_reason_and_known_pairs_are_not_asked() -> None:
     case = random_case(7, 22, 3)
-    engine = case.engine(StrategyOptions(tau_offset=0.3))
+    engine = case.engine(StrategyOptions("a3s-paper", tau_offset=0.3))
     reasons = set()
     while engine.question is not None:
         reasons.add(engine.question.reason)

@@ -26,7 +26,7 @@ def load(folder: Path, pseudo_labels: int, seed: int) -> Case:
 
 def curve(case: Case, seed: int, at: Sequence[int]) -> list[list[float]]:
     """NMI, ARI and purity after the numbers of true answers ``at``."""
-    engine = case.engine(StrategyOptions(seed=seed))
+    engine = case.engine(StrategyOptions("a3s-paper", seed=seed))
     points = []
     for count in range(max(at) + 1):
         if count in at:

@@ -131,7 +131,7 @@ class A3SPaper:
             return None
         if self._density(context, members) <= context.values["tau"]:
             ordered = context.from_centre(members)
-            tested = int(ordered[min(int(np.ceil(PURITY_RANK * len(ordered))), len(ordered) - 1)])
+            tested = int(ordered[max(1, int(np.ceil(PURITY_RANK * len(ordered))) - 1)])
             answer = yield from context.ask(int(ordered[0]), tested, Reason.PURITY)
             if answer is Answer.SKIP:
                 return None
