@@ -2,17 +2,22 @@
 
 A cycle may hold Qt objects, which must not be destroyed on another thread; left to itself the collector runs on
 whichever thread happens to allocate. What is alive after the start is frozen, so that no collection walks the half
-million objects of the libraries, which would hold the window for a tenth of a second.
+million objects of the libraries, which would hold the window for a tenth of a second. The same is done whenever
+libraries were loaded since, as the computing ones are by the first project, and when a worker has built so much at
+once that it must be data; reference counts free that, frozen or not.
 """
 
 from __future__ import annotations
 
 import gc
+import sys
 
 from PySide6.QtCore import QObject, QTimer, Slot
 
 _INTERVAL = 1000  # ms
 _YOUNG = 2000  # new objects that are worth a look
+_MANY = 100_000  # new objects that are too many to walk: 10 ms
+_LOADED = 20  # new modules that make a library
 _OLDER = 10  # collections of one generation before the next one has its turn
 
 
@@ -24,7 +29,7 @@ class GarbageCollector(QObject):
         self._was_enabled = gc.isenabled()
         self._passes = [0, 0]
         gc.disable()
-        gc.freeze()
+        self.settle()
         self._timer = QTimer(self)
         self._timer.setInterval(_INTERVAL)
         self._timer.timeout.connect(self.collect)
@@ -32,8 +37,12 @@ class GarbageCollector(QObject):
 
     @Slot()
     def collect(self) -> int:
-        """Collect the young generation if it has grown, the older ones now and then; returns what was collected."""
-        if gc.get_count()[0] < _YOUNG:
+        """Collect the young generation if it has grown, the older ones now and then; the generation, or -1 for none."""
+        young = gc.get_count()[0]
+        if young < _YOUNG:
+            return -1
+        if young > _MANY or len(sys.modules) > self._modules + _LOADED:
+            self.settle()
             return -1
         generation = 0
         for older, passes in enumerate(self._passes):
@@ -46,7 +55,8 @@ class GarbageCollector(QObject):
         return generation
 
     def settle(self) -> None:
-        """After libraries were loaded or a project was opened: what is alive now stays for long."""
+        """What is alive now stays for long."""
+        self._modules = len(sys.modules)
         gc.freeze()
 
     def stop(self) -> None:

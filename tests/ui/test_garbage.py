@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import sys
 import threading
 import weakref
 
@@ -52,3 +53,26 @@ def test_older_generations_have_their_turn(collector):
 def test_nothing_is_done_while_nothing_happens(collector):
     gc.collect()
     assert collector.collect() == -1
+
+
+def test_libraries_that_were_loaded_meanwhile_are_not_walked(collector, monkeypatch):
+    for number in range(30):
+        monkeypatch.setitem(sys.modules, f"a3s_no_module_{number}", None)
+    keep = [Node() for _ in range(5000)]
+    frozen = gc.get_freeze_count()
+    assert collector.collect() == -1
+    assert gc.get_freeze_count() >= frozen + len(keep)
+    more = [Node() for _ in range(5000)]
+    assert collector.collect() >= 0  # but what comes after them is
+    assert len(more) == 5000
+
+
+def test_a_worker_s_data_are_not_walked(collector):
+    data = [[number] for number in range(120_000)]
+    assert collector.collect() == -1
+    assert gc.get_freeze_count() >= len(data)
+    first = weakref.ref(Node())
+    keep = [Node() for _ in range(5000)]
+    assert collector.collect() >= 0
+    assert first() is None
+    assert len(keep) == 5000
