@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from a3s_desktop.core.constraints import ConstraintStore
 from a3s_desktop.core.partition import Partition
-from a3s_desktop.core.types import Answer, FloatArray, PairGraph
+from a3s_desktop.core.types import Answer, PairGraph
 from a3s_desktop.core.undo import UndoLog
 
 
@@ -41,7 +41,7 @@ class ClusterGraph:
     Parameters
     ----------
     graph : PairGraph
-    similarity : float32, shape (E,)
+    similarity : float, shape (E,)
         Of the graph's edges.
     partition : Partition
     store : ConstraintStore
@@ -52,13 +52,13 @@ class ClusterGraph:
     def __init__(
         self,
         graph: PairGraph,
-        similarity: FloatArray,
+        similarity: npt.NDArray[np.floating[Any]],
         partition: Partition,
         store: ConstraintStore,
         log: UndoLog,
     ) -> None:
         self._graph = graph
-        self.similarity: npt.NDArray[np.float64] = np.rint(similarity.astype(np.float64) * _GRAIN) / _GRAIN
+        self.similarity = exact(similarity)
         self.length = _standard_lengths(graph)
         self._partition = partition
         self._store = store
@@ -193,6 +193,12 @@ class ClusterGraph:
                 self._rows.get(i, {}).pop(j, None)
             else:
                 self._rows.setdefault(i, {})[j] = link
+
+
+def exact(similarity: npt.NDArray[np.floating[Any]]) -> npt.NDArray[np.float64]:
+    """Similarities rounded to multiples of 2^-20, float64: their sums do not depend on the order they are made in."""
+    rounded: npt.NDArray[np.float64] = np.rint(similarity.astype(np.float64) * _GRAIN) / _GRAIN
+    return rounded
 
 
 def edges_of(graph: PairGraph, samples: npt.NDArray[np.int32]) -> npt.NDArray[np.int64]:

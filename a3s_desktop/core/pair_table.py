@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from dataclasses import dataclass
 
 import numpy as np
@@ -15,6 +15,7 @@ from a3s_desktop.core.link_model import FACTS, link_strengths
 Column = npt.NDArray[np.float64]
 Moment = tuple[Column, float]
 
+_CHUNK = 1_000  # pairs looked at in one go: long calls into numpy's list conversion would hold up other threads
 _SOFT_MEAN = 0.003  # keeps the log ratio of two mean similarities finite
 
 
@@ -66,7 +67,7 @@ class PairTable:
         self._apart = np.zeros((0, 2), np.bool_)  # known to differ: some members; the clusters as they stand
         self._clusters = np.zeros((0, 4))  # of each cluster: largest and second largest mean, number apart, size
         links.take_changed()
-        self._update(set(links.pairs()))
+        self._update(links.pairs())
 
     def facts(self) -> Pairs:
         """All pairs about which something can be asked, in no fixed order."""
@@ -89,10 +90,10 @@ class PairTable:
 
     # --- inner workings
 
-    def _update(self, changed: set[tuple[int, int]]) -> None:
+    def _update(self, changed: Collection[tuple[int, int]]) -> None:
         if not changed:
             return
-        present = []
+        present: list[tuple[int, int]] = []
         for pair in changed:
             if pair[1] in self._links.links(pair[0]):
                 present.append(pair)
@@ -102,8 +103,8 @@ class PairTable:
                 self._free.append(slot)
         clusters = {cluster for pair in changed for cluster in pair}
         self._make_room(len(present), max(clusters) + 1)
-        if present:
-            self._fill(present)
+        for at in range(0, len(present), _CHUNK):
+            self._fill(present[at : at + _CHUNK])
         for cluster in clusters:
             row = self._links.links(cluster)
             size = self._size(cluster)

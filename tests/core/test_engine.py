@@ -249,7 +249,11 @@ def test_a_dump_survives_storage(tmp_path: Any) -> None:
     np.savez(tmp_path / "snapshot.npz", **arrays)
     with np.load(tmp_path / "snapshot.npz", allow_pickle=False) as stored:
         loaded = Engine.load(
-            case.initial, case.views, StrategyOptions("a3s-paper"), dict(stored), json.loads(json.dumps(meta, allow_nan=False))
+            case.initial,
+            case.views,
+            StrategyOptions("a3s-paper"),
+            dict(stored),
+            json.loads(json.dumps(meta, allow_nan=False)),
         )
     assert loaded.digest() == engine.digest()
     assert loaded.question == engine.question

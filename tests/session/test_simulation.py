@@ -48,7 +48,7 @@ def test_the_json_is_as_documented(blobs: Data) -> None:
     extra |= {"corrected", "stopped_by"}
     assert set(result["end"]) == point | extra
     assert set(result["latency_ms"]) == {"median", "p99", "max"}
-    assert result["settings"]["strategy"] == "a3s-paper"
+    assert result["settings"]["strategy"] == "a3s"
     assert result["settings"]["neighbors"] == 12
 
 

@@ -25,7 +25,7 @@ from itertools import product
 import numpy as np
 import numpy.typing as npt
 
-from a3s_desktop.core.cluster_graph import ClusterGraph
+from a3s_desktop.core.cluster_graph import ClusterGraph, exact
 from a3s_desktop.core.context import Context, Step
 from a3s_desktop.core.forest import Forest
 from a3s_desktop.core.group_facts import GroupFacts
@@ -75,8 +75,7 @@ class A3S:
         context.values["merge_weights"] = merge_prior().mean
         context.values["inner_weights"] = inner_prior().mean
         context.values["joined_at"] = -1
-        graph = self._links(context)
-        Forest(context, graph.similarity).grow()
+        Forest(context, self._similarity(context)).grow()
 
     def next_step(self, context: Context) -> Step | None:
         """The best question, or the model's own merges."""
@@ -90,21 +89,21 @@ class A3S:
 
     # --- the parts that are derived
 
-    def _links(self, context: Context) -> ClusterGraph:
+    def _similarity(self, context: Context) -> npt.NDArray[np.float64]:
+        """Of the graph's edges; where stage one did not compare neighbourhoods, the probability takes its place."""
         graph = context.graph
         if graph.similarity is not None:
-            similarity = graph.similarity
-        else:
-            similarity = (1.0 / (1.0 + np.exp(-graph.logodds))).astype(np.float32)
-        return ClusterGraph(graph, similarity, context.partition, context.store, context.log)
+            return exact(graph.similarity)
+        return exact(1.0 / (1.0 + np.exp(-graph.logodds)))
 
     def _attached(self, context: Context) -> GroupFacts:
         """The derived parts, made when a step is first asked of this engine: at its begin, or after its load."""
         for watcher in context.watchers:
             if isinstance(watcher, GroupFacts):
                 return watcher
-        links = self._links(context)
-        forest = Forest(context, links.similarity)
+        similarity = self._similarity(context)
+        links = ClusterGraph(context.graph, similarity, context.partition, context.store, context.log)
+        forest = Forest(context, similarity)
         facts = GroupFacts(context, links, forest)
         context.watchers += [links, forest, facts]
         return facts
