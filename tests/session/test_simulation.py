@@ -166,6 +166,6 @@ def test_the_start_is_that_of_the_initialization(blobs: Data, monkeypatch: pytes
 def test_real_features_end_where_they_should(shared_data: Path) -> None:
     folder = shared_data / "mk20"
     features, classes = (np.load(folder / f"{name}.npy", allow_pickle=False) for name in ("features", "labels"))
-    result = simulate([features], classes, InitialOptions(pseudo_labels=20), StrategyOptions(), budget=83)
+    result = simulate([features], classes, InitialOptions(pseudo_labels=20), StrategyOptions("a3s-paper"), budget=83)
     assert result["end"]["nmi"] >= 0.95
     assert result["end"]["ari"] >= 0.95
