@@ -9,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from a3s_desktop.core.constraints import ConstraintStore
+from a3s_desktop.core.context import Watcher
 from a3s_desktop.core.partition import Partition
 from a3s_desktop.core.types import Answer, PairGraph
 from a3s_desktop.core.undo import UndoLog
@@ -26,7 +27,7 @@ class Link(NamedTuple):
 _GRAIN = 2.0**20  # similarities are multiples of 1 / _GRAIN: their sums are exact, in whatever order they are made
 
 
-class ClusterGraph:
+class ClusterGraph(Watcher):
     """For each cluster, its links to others. It follows merges and divisions of the partition, and their undo.
 
     A merge costs the links of both clusters; a division, the edges of the parts.

@@ -20,20 +20,17 @@ ANSWERED = (1e-4, 1.0 - 1e-4)
 """Probability of a pair that was answered *different* or *same* (or where that is implied)."""
 
 
-class Watcher(Protocol):
+class Watcher:
     """Follows the partition and the store: told after each change, once it is made. It logs what it changes itself."""
 
     def constrained(self, left: int, right: int) -> None:
         """A pair was said to be the same or different; the partition does not agree with it yet."""
-        ...
 
     def merged(self, kept: int, gone: int) -> None:
         """Two clusters became one."""
-        ...
 
     def divided(self, old: int, parts: Sequence[int]) -> None:
         """A cluster became several; one of them may have kept the id."""
-        ...
 
 
 class Strategy(Protocol):

@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from a3s_desktop.core.cluster_graph import edges_of
-from a3s_desktop.core.context import Context
+from a3s_desktop.core.context import Context, Watcher
 from a3s_desktop.core.types import Answer, IntArray
 
 LARGEST_DENSE = 600
@@ -23,7 +23,7 @@ all pairs."""
 _LEAST_DISTANCE = 1e-6  # of samples that were not said to be the same: those that were are joined first
 
 
-class Forest:
+class Forest(Watcher):
     """Trees over the samples, one for each cluster. A `Watcher` of the partition.
 
     Node ``i < N`` is sample i; nodes above are made from two others. All is kept in the context's logged tables
@@ -101,9 +101,6 @@ class Forest:
         return found
 
     # --- changing
-
-    def constrained(self, left: int, right: int) -> None:
-        """Nothing to do: trees change with the partition."""
 
     def merged(self, kept: int, gone: int) -> None:
         """Put the trees of two clusters under one node."""

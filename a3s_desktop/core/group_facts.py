@@ -6,7 +6,6 @@ cluster, or one next to it, changed. All of it is derived from the partition, th
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -14,7 +13,7 @@ import numpy.typing as npt
 
 from a3s_desktop.core.aggregation import merge_entropy
 from a3s_desktop.core.cluster_graph import ClusterGraph, edges_of
-from a3s_desktop.core.context import Context
+from a3s_desktop.core.context import Context, Watcher
 from a3s_desktop.core.forest import Forest
 from a3s_desktop.core.link_model import FACTS, link_strengths
 from a3s_desktop.core.pair_table import Pairs, PairTable
@@ -57,7 +56,7 @@ class Inner:
         )
 
 
-class GroupFacts:
+class GroupFacts(Watcher):
     """Facts about the clusters of one engine. A `Watcher` that looks at most of what changed when it is asked.
 
     Parameters
@@ -84,12 +83,6 @@ class GroupFacts:
         if cluster == self._context.partition.cluster_of(right):
             self._doubt(cluster)
             self._context.log.push(self._doubt, cluster)
-
-    def merged(self, kept: int, gone: int) -> None:
-        """Nothing to do: see the class."""
-
-    def divided(self, old: int, parts: Sequence[int]) -> None:
-        """Nothing to do: see the class."""
 
     def size(self, cluster: int) -> int:
         """Number of members of a cluster."""

@@ -55,11 +55,13 @@ def _deviation() -> Vector:
 def probability(facts: Vector, weights: Vector) -> Vector:
     """P(same class) for rows of facts, float64 (m,).
 
+    ``weights`` are the same for all rows, (FACTS,), or each row's own, (m, FACTS).
+
     The sum is made column by column, so that a row's value does not depend on what other rows it stands among.
     """
     total = np.zeros(len(facts))
     for k in range(FACTS):
-        total += facts[:, k] * weights[k]
+        total += facts[:, k] * weights[..., k]
     result: Vector = 1.0 / (1.0 + np.exp(-np.clip(total, -30.0, 30.0)))
     return result
 

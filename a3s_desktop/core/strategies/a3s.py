@@ -193,7 +193,7 @@ class A3S:
         weights = np.where(
             inner.guess[:, None], context.values["merge_weights"][None], context.values["inner_weights"][None]
         )
-        chance = 1.0 - _row_probability(inner.rows, weights)
+        chance = 1.0 - probability(inner.rows, weights)
         gain = (chance * inner.entropy * (2.0 - TYPICAL_NMI)).round(9)
         gain[chance < LEAST_CHANCE] = 0.0
         forest = facts.forest
@@ -225,11 +225,3 @@ def _descending(
         top = left[gain[left] >= least]
         yield from top[np.lexsort((second[top], first[top], -gain[top]))].tolist()
         left = left[gain[left] < least]
-
-
-def _row_probability(rows: npt.NDArray[np.float64], weights: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
-    total = np.zeros(len(rows))
-    for k in range(FACTS):
-        total += rows[:, k] * weights[:, k]
-    result: npt.NDArray[np.float64] = 1.0 / (1.0 + np.exp(-np.clip(total, -30.0, 30.0)))
-    return result
