@@ -3,8 +3,8 @@
 A cycle may hold Qt objects, which must not be destroyed on another thread; left to itself the collector runs on
 whichever thread happens to allocate. What is alive after the start is frozen, so that no collection walks the half
 million objects of the libraries, which would hold the window for a tenth of a second. The same is done whenever
-libraries were loaded since, as the computing ones are by the first project, and when a worker has built so much at
-once that it must be data; reference counts free that, frozen or not.
+libraries were loaded since, as the computing ones are by the first project, and whenever a collection would walk so
+many objects that most of them must be a worker's data; reference counts free that, frozen or not.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from PySide6.QtCore import QObject, QTimer, Slot
 
 _INTERVAL = 1000  # ms
 _YOUNG = 2000  # new objects that are worth a look
-_MANY = 100_000  # new objects that are too many to walk: 10 ms
+_MANY = 100_000  # objects that are too many to walk: 10 ms
 _LOADED = 20  # new modules that make a library
 _OLDER = 10  # collections of one generation before the next one has its turn
 
@@ -41,9 +41,6 @@ class GarbageCollector(QObject):
         young = gc.get_count()[0]
         if young < _YOUNG:
             return -1
-        if young > _MANY or len(sys.modules) > self._modules + _LOADED:
-            self.settle()
-            return -1
         generation = 0
         for older, passes in enumerate(self._passes):
             self._passes[older] = passes + 1
@@ -51,6 +48,10 @@ class GarbageCollector(QObject):
                 break
             self._passes[older] = 0
             generation = older + 1
+        walked = young + sum(len(gc.get_objects(older)) for older in range(1, generation + 1))
+        if walked > _MANY or len(sys.modules) > self._modules + _LOADED:
+            self.settle()
+            return -1
         gc.collect(generation)
         return generation
 

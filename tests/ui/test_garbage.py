@@ -76,3 +76,22 @@ def test_a_worker_s_data_are_not_walked(collector):
     assert collector.collect() >= 0
     assert first() is None
     assert len(keep) == 5000
+
+
+def test_data_that_grow_little_by_little_are_not_walked_either(collector):
+    walked: list[int] = []
+
+    def note(phase: str, info: dict[str, int]) -> None:
+        if phase == "start":
+            walked.append(sum(len(gc.get_objects(older)) for older in range(info["generation"] + 1)))
+
+    gc.callbacks.append(note)
+    try:
+        data: list[list[int]] = []
+        for _ in range(101):
+            data += [[number] for number in range(5000)]
+            collector.collect()
+    finally:
+        gc.callbacks.remove(note)
+    assert len(walked) > 50
+    assert max(walked) <= 110_000  # the limit, and what the test itself makes
