@@ -6,12 +6,14 @@
 from __future__ import annotations
 
 import argparse
+import json
 import os
 import shutil
 import sys
 import tempfile
 import time
 from collections.abc import Callable
+from dataclasses import asdict
 from pathlib import Path
 
 import numpy as np
@@ -126,29 +128,45 @@ def main() -> int:
     parser.add_argument("--items", type=int, default=20_000)
     parser.add_argument("--columns", type=int, default=256)
     parser.add_argument("--answers", type=int, default=200)
+    parser.add_argument("--only", choices=("answers", "initialization"), help="one of the two loads")
+    parser.add_argument("--json", action="store_true", help="one JSON object a load")
     arguments = parser.parse_args()
     os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
     app = make_application()
     apply_theme(app, "light")
     folder = Path(tempfile.mkdtemp(prefix="a3s-load-"))
     try:
-        project = demo_project("digits", folder, Task())
-        program = Program(SettingsStore(None), folder)
-        beats, late = answer_under_watch(program, project, arguments.answers)
-        sys.stdout.write(f"{arguments.answers} answers at 10 a second, {late} times late: {beats}\n")
-        program.shutdown()
-        app.processEvents()
-        spec = random_data(folder / "random", arguments.items, arguments.columns)
-        program = Program(SettingsStore(None), folder)
-        started = time.monotonic()
-        beats = initialize_under_watch(program, spec)
-        took = time.monotonic() - started
-        sys.stdout.write(f"{arguments.items:,} × {arguments.columns} initialized in {took:.1f} s: {beats}\n")
-        program.shutdown()
-        app.processEvents()
+        if arguments.only != "initialization":
+            project = demo_project("digits", folder, Task())
+            program = Program(SettingsStore(None), folder)
+            beats, late = answer_under_watch(program, project, arguments.answers)
+            done = program.bridge.state.answers if program.bridge.state is not None else 0
+            report(f"{arguments.answers} answers at 10 a second, {late} times late", beats, done, arguments.json)
+            program.shutdown()
+            app.processEvents()
+        if arguments.only != "answers":
+            spec = random_data(folder / "random", arguments.items, arguments.columns)
+            program = Program(SettingsStore(None), folder)
+            started = time.monotonic()
+            beats = initialize_under_watch(program, spec)
+            took = time.monotonic() - started
+            done = len(program.bridge.items or ())
+            report(
+                f"{arguments.items:,} × {arguments.columns} initialized in {took:.1f} s", beats, done, arguments.json
+            )
+            program.shutdown()
+            app.processEvents()
     finally:
         shutil.rmtree(folder, ignore_errors=True)
     return 0
+
+
+def report(what: str, beats: Beats, done: int, as_json: bool) -> None:
+    """Print one load's figures."""
+    facts = {"what": what, "done": done, "text": str(beats), **asdict(beats)}
+    line = json.dumps(facts, default=str) if as_json else f"{what}: {beats}"
+    sys.stdout.write(f"{line}\n")
+    sys.stdout.flush()
 
 
 if __name__ == "__main__":
