@@ -240,7 +240,8 @@ class Forest(Watcher):
         """Pairs to join, in order; indices below n are members, n + k is the k-th pair."""
         n = len(members)
         edges = edges_of(self._context.graph, members)
-        counts = np.diff(self._context.graph.indptr)[members]
+        indptr = self._context.graph.indptr
+        counts = indptr[members.astype(np.int64) + 1] - indptr[members]
         rows = np.repeat(np.arange(n), counts)
         place = np.searchsorted(members, self._context.graph.indices[edges])
         inside = np.flatnonzero(members[np.minimum(place, n - 1)] == self._context.graph.indices[edges])

@@ -11,11 +11,11 @@ from a3s_desktop.core.strategies.npu import NPU
 from a3s_desktop.core.strategies.random_pairs import RandomPairs
 from a3s_desktop.core.strategies.urasc import URASC
 from a3s_desktop.core.types import StrategyOptions
-from a3s_desktop.errors import InputError
 
 
 def make_strategy(options: StrategyOptions) -> Strategy:
-    """The strategy that the options name. Raises `InputError` for an unknown name."""
+    """The strategy that the options name. Raises `InputError` as `StrategyOptions.check` does."""
+    options.check()
     makers: dict[str, type[Strategy]] = {
         "a3s": A3S,
         "a3s-paper": A3SPaper,
@@ -25,6 +25,4 @@ def make_strategy(options: StrategyOptions) -> Strategy:
         "npu": NPU,
         "urasc": URASC,
     }
-    if options.strategy not in makers:
-        raise InputError(f"There is no strategy {options.strategy!r}.", f"Choose one of: {', '.join(sorted(makers))}.")
     return makers[options.strategy]()
