@@ -94,13 +94,49 @@ ACTIONS: tuple[ActionSpec, ...] = (
     ActionSpec("project.export", "Export…", ("Ctrl+E",), Scope.WINDOW, "export", "Write the clusters to a file."),
     ActionSpec("project.close", "Close project", ("Ctrl+W",), Scope.WINDOW, "close", "Go back to the start page."),
     # the program
+    ActionSpec("settings.keys", "Keyboard shortcuts…", ("Ctrl+K",), Scope.WINDOW, "keyboard",
+               "See and change the keys of every action."),
+    ActionSpec("language.system", "Language of the system", (), Scope.WINDOW, checkable=True),
+    ActionSpec("language.en", "English", (), Scope.WINDOW, checkable=True),
+    ActionSpec("language.de", "Deutsch", (), Scope.WINDOW, checkable=True),
     ActionSpec("theme.system", "Follow the system", (), Scope.WINDOW, checkable=True),
     ActionSpec("theme.light", "Light", (), Scope.WINDOW, "sun", checkable=True),
     ActionSpec("theme.dark", "Dark", (), Scope.WINDOW, "moon", checkable=True),
+    ActionSpec("theme.contrast", "High contrast", (), Scope.WINDOW, "contrast", checkable=True),
+    ActionSpec("window.text_larger", "Larger text", (), Scope.WINDOW, "text", "Make all text larger."),
+    ActionSpec("window.text_smaller", "Smaller text", (), Scope.WINDOW, "", "Make all text smaller."),
+    ActionSpec("window.next_part", "Next part of the window", ("F6",), Scope.WINDOW, "",
+               "Move the keyboard to the next part: pages, map, panels."),
+    ActionSpec("window.previous_part", "Previous part of the window", ("Shift+F6",), Scope.WINDOW, "",
+               "Move the keyboard to the part before."),
     ActionSpec("window.fullscreen", "Full screen", ("F11",), Scope.WINDOW, "expand", checkable=True),
+    ActionSpec("help.contents", "Help", ("F1",), Scope.WINDOW, "help",
+               "Short pages about everything the program does."),
+    ActionSpec("help.tour", "Show the tour", (), Scope.WINDOW, "", "Four steps through the pair page."),
     ActionSpec("help.about", "About A3S Desktop", (), Scope.WINDOW, "info"),
     ActionSpec("app.quit", "Quit", ("Ctrl+Q",), Scope.WINDOW, "quit", "Every answer is already saved."),
 )  # fmt: skip
+
+
+# Groups of the table in the shortcut editor and the help, by the first part of the id.
+GROUPS: tuple[tuple[str, tuple[str, ...]], ...] = (
+    ("Answers", ("answer", "edit")),
+    ("Looking at the pair", ("view", "compare")),
+    ("Clusters and map", ("cluster", "gallery", "map", "history", "audit")),
+    ("Panels and pages", ("panel", "page")),
+    ("Project", ("project", "export")),
+    ("Program", ("settings", "language", "theme", "window", "help", "app")),
+)
+OTHER_GROUP = "Other"
+
+
+def grouped(actions: Sequence[ActionSpec] = ACTIONS) -> tuple[tuple[str, tuple[ActionSpec, ...]], ...]:
+    """The table by group, each in the table's order; groups without actions are left out."""
+    names = {prefix: title for title, prefixes in GROUPS for prefix in prefixes}
+    found: dict[str, list[ActionSpec]] = {title: [] for title in (*(title for title, _ in GROUPS), OTHER_GROUP)}
+    for spec in actions:
+        found[names.get(spec.id.partition(".")[0], OTHER_GROUP)].append(spec)
+    return tuple((title, tuple(specs)) for title, specs in found.items() if specs)
 
 
 def by_id(actions: Sequence[ActionSpec] = ACTIONS) -> dict[str, ActionSpec]:

@@ -22,6 +22,7 @@ from a3s_desktop.ui.main_window import MainWindow
 from a3s_desktop.ui.map_panel import MapPanel, import_map
 from a3s_desktop.ui.new_project import NewProjectPage
 from a3s_desktop.ui.panels import Panels
+from a3s_desktop.ui.parts import PartSwitch
 from a3s_desktop.ui.progress_page import ProgressPage
 from a3s_desktop.ui.shell import Pages, Shell
 from a3s_desktop.ui.shortcuts import Shortcuts
@@ -96,6 +97,7 @@ class Program:
             demo_folder,
         )
         self.theme = ThemeSwitch(self.shortcuts, settings, self.window)
+        self.parts = PartSwitch(self.window, self.shortcuts)
         self.crashes = CrashReport(self.window, self.jobs, log_file)
         self.export_flow = ExportFlow(self.window, self.bridge, self.shortcuts, settings)
         if self.trace is not None:

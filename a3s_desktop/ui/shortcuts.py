@@ -29,6 +29,7 @@ from PySide6.QtWidgets import (
 )
 
 from a3s_desktop.actions import ACTIONS, ActionSpec, Scope, by_id, clashes, normal_key
+from a3s_desktop.i18n import tr
 from a3s_desktop.settings import SettingsStore
 from a3s_desktop.ui.theme import icon
 
@@ -36,6 +37,7 @@ _TEXT_WIDGETS = (QLineEdit, QTextEdit, QPlainTextEdit, QAbstractSpinBox)
 _ARROW_WIDGETS = (QAbstractItemView, QAbstractSlider, QComboBox, QTabBar)
 _SAME_MS = 1  # between the release and the press of a repeat; nobody's finger is that fast
 _ARROWS = (Qt.Key.Key_Left, Qt.Key.Key_Right, Qt.Key.Key_Up, Qt.Key.Key_Down)
+_ARROW_SIGNS = {"left": "←", "right": "→", "up": "↑", "down": "↓"}  # short, and the same in every language
 _MODIFIERS = (
     (Qt.KeyboardModifier.ControlModifier, "Ctrl"),
     (Qt.KeyboardModifier.AltModifier, "Alt"),
@@ -82,8 +84,10 @@ def position_sequence(event: QKeyEvent, positions: dict[int, str], platform: str
 
 def native_text(sequence: str) -> str:
     """A key sequence as the user's system writes it."""
-    text = QKeySequence(sequence).toString(QKeySequence.SequenceFormat.NativeText)
-    return {"Left": "←", "Right": "→", "Up": "↑", "Down": "↓"}.get(text, text)
+    portable = normal_key(sequence)
+    if portable in _ARROW_SIGNS:
+        return _ARROW_SIGNS[portable]
+    return QKeySequence(sequence).toString(QKeySequence.SequenceFormat.NativeText)
 
 
 class Shortcuts(QObject):
@@ -213,7 +217,7 @@ class Shortcuts(QObject):
         return action.isEnabled() and any(owner.isVisible() for owner in owners)
 
     def _build(self, spec: ActionSpec) -> QAction:
-        action = QAction(spec.text, self)
+        action = QAction(tr(spec.text), self)
         action.setObjectName(spec.id)
         action.setCheckable(spec.checkable)
         action.setAutoRepeat(spec.repeat)
@@ -227,8 +231,8 @@ class Shortcuts(QObject):
     @staticmethod
     def _describe(action: QAction, spec: ActionSpec, keys: tuple[str, ...]) -> None:
         shown = f" ({native_text(keys[0])})" if keys else ""
-        action.setToolTip(f"{spec.tip or spec.text.rstrip('…')}{shown}")
-        action.setStatusTip(spec.tip)
+        action.setToolTip(f"{tr(spec.tip) or tr(spec.text).rstrip('…')}{shown}")
+        action.setStatusTip(tr(spec.tip))
 
 
 def _menu_role(name: str) -> QAction.MenuRole:
