@@ -155,7 +155,7 @@ def palette(t: Tokens) -> QPalette:
     for each, colour in colours.items():
         result.setColor(each, QColor(colour))
     for each in (role.WindowText, role.Text, role.ButtonText, role.HighlightedText):
-        result.setColor(group.Disabled, each, QColor(t.outline))
+        result.setColor(group.Disabled, each, QColor(t.disabled))
     result.setColor(group.Disabled, role.Highlight, QColor(t.border))
     return result
 
@@ -185,9 +185,9 @@ def icon(name: str, colour: str | None = None, size: int = ICON) -> QIcon:
     result = QIcon()
     states = (
         (QIcon.Mode.Normal, QIcon.State.Off, colour or t.text),
-        (QIcon.Mode.Disabled, QIcon.State.Off, t.outline),
+        (QIcon.Mode.Disabled, QIcon.State.Off, t.disabled),
         (QIcon.Mode.Normal, QIcon.State.On, colour or t.accent),
-        (QIcon.Mode.Disabled, QIcon.State.On, t.outline),
+        (QIcon.Mode.Disabled, QIcon.State.On, t.disabled),
     )
     for mode, state, paint in states:
         for ratio in (1.0, 2.0):

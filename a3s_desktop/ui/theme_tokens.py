@@ -20,6 +20,7 @@ class Tokens:
     outline: str  # lines that carry meaning (3:1): field frames, focus
     text: str
     muted: str
+    disabled: str  # what cannot be used now
     accent: str
     on_accent: str
     accent_soft: str  # selected rows, quiet emphasis
@@ -48,7 +49,7 @@ class Tokens:
 
 DARK = Tokens(
     name="dark", window="#14171C", surface="#1B1F26", raised="#262C36", hover="#303744", pressed="#1F242D",
-    stage="#0D0F13", border="#2E3540", outline="#6B7686", text="#E9ECF1", muted="#A4AEBD",
+    stage="#0D0F13", border="#2E3540", outline="#6B7686", text="#E9ECF1", muted="#A4AEBD", disabled="#6B7686",
     accent="#8CA8FF", on_accent="#0B1330", accent_soft="#26325A",
     same="#3CC7A6", on_same="#04231B", same_soft="#16362F",
     different="#FF9A62", on_different="#331503", different_soft="#40281B",
@@ -56,7 +57,7 @@ DARK = Tokens(
 )  # fmt: skip
 LIGHT = Tokens(
     name="light", window="#F3F4F7", surface="#FFFFFF", raised="#FFFFFF", hover="#EEF0F5", pressed="#E2E6EE",
-    stage="#E4E7EC", border="#D8DCE4", outline="#7C8797", text="#171B22", muted="#566070",
+    stage="#E4E7EC", border="#D8DCE4", outline="#7C8797", text="#171B22", muted="#566070", disabled="#7C8797",
     accent="#3450D0", on_accent="#FFFFFF", accent_soft="#E3E8FD",
     same="#0A7762", on_same="#FFFFFF", same_soft="#DDF3ED",
     different="#B04A12", on_different="#FFFFFF", different_soft="#FCE9DE",
@@ -66,7 +67,7 @@ LIGHT = Tokens(
 # High contrast: text 7:1 or more on any ground, every line 4.5:1, no ground that only hints at itself.
 CONTRAST_DARK = Tokens(
     name="contrast-dark", window="#000000", surface="#000000", raised="#101010", hover="#2A2A2A", pressed="#3A3A3A",
-    stage="#000000", border="#C8C8C8", outline="#FFFFFF", text="#FFFFFF", muted="#E4E4E4",
+    stage="#000000", border="#C8C8C8", outline="#FFFFFF", text="#FFFFFF", muted="#E4E4E4", disabled="#8C8C8C",
     accent="#FFE34D", on_accent="#000000", accent_soft="#3A3400",
     same="#5CF0CC", on_same="#000000", same_soft="#00382B",
     different="#FFB184", on_different="#000000", different_soft="#4A2200",
@@ -74,7 +75,7 @@ CONTRAST_DARK = Tokens(
 )  # fmt: skip
 CONTRAST_LIGHT = Tokens(
     name="contrast-light", window="#FFFFFF", surface="#FFFFFF", raised="#FFFFFF", hover="#E6E6E6", pressed="#D6D6D6",
-    stage="#FFFFFF", border="#404040", outline="#000000", text="#000000", muted="#262626",
+    stage="#FFFFFF", border="#404040", outline="#000000", text="#000000", muted="#262626", disabled="#767676",
     accent="#001E9C", on_accent="#FFFFFF", accent_soft="#DCE4FF",
     same="#00483A", on_same="#FFFFFF", same_soft="#D6F7EE",
     different="#6E2600", on_different="#FFFFFF", different_soft="#FFE6D6",
