@@ -94,6 +94,7 @@ def main(project: Path | None = None, read_only: bool = False, demo: str | None 
         apply_theme(app, settings.value.theme, settings.value.text_size)
         trace = os.environ.get(TRACE_VARIABLE)
         program = Program(settings, demo_folder(), log_file.path, Path(trace) if trace else None)
+        program.help.offers_tour = not trace  # a traced run measures; nobody is there to be shown around
         handlers = {number: signal.signal(number, _quit) for number in (signal.SIGINT, signal.SIGTERM)}
         with crash_hooks(program.crashes.report):
             program.show()

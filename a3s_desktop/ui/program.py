@@ -14,6 +14,7 @@ from a3s_desktop.ui.crash_report import CrashReport
 from a3s_desktop.ui.creator import Creator
 from a3s_desktop.ui.export_flow import ExportFlow
 from a3s_desktop.ui.garbage import GarbageCollector
+from a3s_desktop.ui.help_desk import HelpDesk
 from a3s_desktop.ui.history_panel import HistoryPanel
 from a3s_desktop.ui.image_loader import ImageLoader
 from a3s_desktop.ui.jobs import Jobs, Worker
@@ -98,6 +99,8 @@ class Program:
         )
         self.theme = ThemeSwitch(self.shortcuts, settings, self.window)
         self.parts = PartSwitch(self.window, self.shortcuts)
+        self.help = HelpDesk(self.window, self.label, self.shortcuts, settings)
+        self.theme.languageChosen.connect(self.help.say_language)
         self.crashes = CrashReport(self.window, self.jobs, log_file)
         self.export_flow = ExportFlow(self.window, self.bridge, self.shortcuts, settings)
         if self.trace is not None:
