@@ -7,6 +7,7 @@ from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QSizePolicy, QVBoxLayout, QWidget
 
 from a3s_desktop.actions import ACTIONS
+from a3s_desktop.i18n import tr
 from a3s_desktop.ui.label_parts import AnswerButton, Counters, Legend, ToolIcon
 from a3s_desktop.ui.shortcuts import Shortcuts
 from a3s_desktop.ui.theme import ICON, SPACE_1, SPACE_2, SPACE_3, SPACE_4, icon_pixmap
@@ -14,7 +15,13 @@ from a3s_desktop.ui.theme import ICON, SPACE_1, SPACE_2, SPACE_3, SPACE_4, icon_
 _COUNTERS = (("answers", "answers"), ("skipped", "skipped"), ("clusters", "clusters"), ("singles", "single images"))
 _ANSWERS = (("answer.same", "same"), ("answer.skip", "plain"), ("answer.different", "different"))
 _PAST, _REMARK = 100, 60  # pixels for undo, redo and the symbol of the last answer; for its words
-_TOOLS = ("view.fit", "view.actual", "view.zoom_out", "view.zoom_in", "view.link", "view.legend")
+# Entries of the legend with the keys of several actions; the others have one action each.
+_TOGETHER = {
+    "view.zoom_in": ("view.zoom_in", "view.zoom_out"),
+    "view.left": ("view.left", "view.right", "view.up", "view.down"),
+    "compare.more": ("compare.more", "compare.less"),
+    "compare.turn_left": ("compare.turn_left", "compare.turn_right"),
+}
 
 
 class QuestionBar(QFrame):
@@ -63,7 +70,11 @@ class QuestionBar(QFrame):
 
 
 class AnswerBar(QFrame):
-    """Undo and what was done last, the three answers, the view tools, the legend."""
+    """Undo and what was done last, the answers, the legend.
+
+    Every answer of the table of actions has a button. The three of the daily work come first and keep their words; the
+    rarer ones are reduced to symbol and key where the page is narrow.
+    """
 
     def __init__(self, shortcuts: Shortcuts, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -75,8 +86,11 @@ class AnswerBar(QFrame):
         self._last.setTextFormat(Qt.TextFormat.PlainText)
         self._last.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)
         self._asked = False
-        self._buttons = {name: AnswerButton(action(name), kind) for name, kind in _ANSWERS}
-        self._asking, self._tools = QWidget(), QWidget()
+        self._main = {name: AnswerButton(action(name), kind) for name, kind in _ANSWERS}
+        rare = [spec.id for spec in ACTIONS if spec.id.startswith("answer.") and spec.id not in self._main]
+        self._rare = {name: AnswerButton(action(name), "plain", compact=True) for name in rare}
+        self._buttons = self._main | self._rare
+        self._asking = QWidget()
         past = QHBoxLayout()
         past.setSpacing(SPACE_1)
         for name in ("edit.undo", "edit.redo"):
@@ -87,19 +101,16 @@ class AnswerBar(QFrame):
         middle = QHBoxLayout(self._asking)
         middle.setContentsMargins(0, 0, 0, 0)
         middle.setSpacing(SPACE_2)
-        for button in self._buttons.values():
+        for name, button in self._buttons.items():
+            if name in rare[:1]:
+                middle.addSpacing(SPACE_2)
             middle.addWidget(button)
-        tools = QHBoxLayout(self._tools)
-        tools.setContentsMargins(0, 0, 0, 0)
-        tools.setSpacing(2)
-        tools.addStretch(1)
-        for name in _TOOLS:
-            tools.addWidget(ToolIcon(action(name)))
         row = QHBoxLayout()
         row.setSpacing(SPACE_3)
         row.addLayout(past, 1)
         row.addWidget(self._asking)
-        row.addWidget(self._tools, 1)
+        if not rare:
+            row.addStretch(1)
         self._legend = Legend()
         column = QVBoxLayout(self)
         column.setContentsMargins(SPACE_4, SPACE_2, SPACE_4, SPACE_2)
@@ -111,29 +122,33 @@ class AnswerBar(QFrame):
         self.show_tools(False, False)
 
     def show_tools(self, asking: bool, legend: bool) -> None:
-        """Answers, view tools and legend are there only while a pair is asked."""
+        """Answers and legend are there only while a pair is asked."""
         self._asked = asking
         self._asking.setVisible(asking)
         self._legend.setVisible(asking and legend)
         self._make_room()
 
     def minimumSizeHint(self) -> QSize:
-        """Room for undo, redo and the answers; the rest goes where there is no more."""
-        return QSize(self._needed(), super().minimumSizeHint().height())
+        """Room for undo, redo and the answers, the rarer ones as symbols; the rest goes where there is no more."""
+        return QSize(self._needed(short=True), super().minimumSizeHint().height())
 
     def resizeEvent(self, event: QResizeEvent) -> None:
-        """Tools come and go with the width."""
+        """Words come and go with the width."""
         super().resizeEvent(event)
         self._make_room()
 
-    def _needed(self) -> int:
-        return 2 * SPACE_4 + 2 * SPACE_3 + _PAST + self._asking.sizeHint().width()
+    def _needed(self, short: bool) -> int:
+        widths = [button.sizeHint().width() for button in self._main.values()]
+        widths += [button.width_for(short) for button in self._rare.values()]
+        gaps = (len(widths) - 1 + 2 * bool(self._rare)) * SPACE_2
+        return 2 * SPACE_4 + 2 * SPACE_3 + _PAST + sum(widths) + gaps
 
     def _make_room(self) -> None:
-        """The view tools, which the menu has too, and the remark leave before an answer's word is cut."""
-        spare = self.width() - self._needed()
-        self._tools.setVisible(self._asked and spare >= self._tools.sizeHint().width())
-        self._last.setVisible(not self._asked or spare >= self._tools.sizeHint().width() + _REMARK)
+        """The remark, then the words of the rarer answers leave before a daily answer's word is cut."""
+        spare = self.width() - self._needed(short=False)
+        self._last.setVisible(not self._asked or spare >= _REMARK)
+        for button in self._rare.values():
+            button.set_short(spare < 0)
 
     def set_last(self, text: str = "", symbol: str = "", colour: str = "") -> None:
         """What was done last, with its symbol; nothing clears it."""
@@ -154,11 +169,25 @@ class AnswerBar(QFrame):
         for name, button in self._buttons.items():
             shown = keys(name)
             button.set_key(shown[0] if shown else "")
-        zoom = (*keys("view.zoom_in")[:1], *keys("view.zoom_out")[:1], "Wheel")
         entries: list[tuple[tuple[str, ...], str]] = []
+        elsewhere = {*self._rare, *(name for names in _TOGETHER.values() for name in names[1:])}
         for spec in ACTIONS:
-            if spec.id == "view.zoom_in":
-                entries.append((zoom, "zoom"))
-            elif spec.legend and spec.id != "view.zoom_out" and keys(spec.id):
-                entries.append((keys(spec.id)[: 1 if spec.id.startswith("view.") else 2], spec.legend))
+            names = _TOGETHER.get(spec.id, (spec.id,))
+            caps = tuple(key for name in names for key in keys(name)[: 2 if name.startswith("answer.") else 1])
+            if spec.id == "view.left":
+                caps = _arrows(caps)
+            if (
+                spec.legend
+                and caps
+                and spec.id not in self._rare
+                and not any(spec.id in rest[1:] for rest in _TOGETHER.values())
+            ):
+                entries.append((caps, tr(spec.legend)))
         self._legend.set_entries(entries)
+
+
+def _arrows(caps: tuple[str, ...]) -> tuple[str, ...]:
+    """The four arrows with the same modifiers as one cap, else each as it is."""
+    held = {cap.rpartition("+")[0] for cap in caps}
+    arrows = [cap.rpartition("+")[2] for cap in caps]
+    return (f"{held.pop()}+{''.join(arrows)}",) if len(held) == 1 and arrows == list("←→↑↓") else caps

@@ -26,9 +26,18 @@ _MENUS: tuple[tuple[str, tuple[str, ...]], ...] = (
     (mark("&Edit"), ("edit.undo", "edit.redo")),
     (mark("&Answer"), ("answer.same", "answer.different", "answer.skip")),
     (
+        mark("&Compare"),
+        (
+            "compare.flip", "compare.overlay", "compare.split", "compare.difference", "",
+            "compare.turn_left", "compare.turn_right", "compare.mirror_left", "compare.mirror_right", "",
+            "compare.tones", "compare.equalise", "compare.original", "", "compare.facts",
+        ),
+    ),
+    (
         mark("&View"),
         (
-            "view.fit", "view.actual", "view.zoom_in", "view.zoom_out", "view.link", "view.legend", "",
+            "view.fit", "view.actual", "view.zoom_in", "view.zoom_out", "view.link", "",
+            "view.legend", "view.blind", "",
             "panel.map", "panel.history", "panel.cluster", "",
             "window.next_part", "window.previous_part", "",
             "theme.*", "window.text_larger", "window.text_smaller", "window.fullscreen", "",
