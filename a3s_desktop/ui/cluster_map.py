@@ -247,7 +247,7 @@ class ClusterMap(QWidget):
 
     def picture(self) -> MapPicture:
         """What the whole map shows now, for saving it in a worker."""
-        return take_picture(self._plot, self._data, self._by, self._on_map(), tokens())
+        return take_picture(self._plot, self._data, self._by, tokens())
 
     @property
     def plot(self) -> MapScene:

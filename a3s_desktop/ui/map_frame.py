@@ -23,7 +23,7 @@ from a3s_desktop.ui.map_legend import MapLegend
 from a3s_desktop.ui.map_scene import MapScene
 from a3s_desktop.ui.map_search import MapSearch
 from a3s_desktop.ui.map_selection import SelectionBar
-from a3s_desktop.ui.theme import SPACE_1, SPACE_2, SPACE_4, icon, set_role
+from a3s_desktop.ui.theme import SPACE_1, SPACE_2, SPACE_4, icon, set_role, tokens
 
 EMPTY = mark("The map appears here as soon as the images have been compared.")
 _KEYS = (
@@ -62,6 +62,7 @@ class MapFrame(QWidget):
 
     def __init__(self, data: MapData, parent: QWidget | None = None) -> None:
         super().__init__(parent)
+        self._dressed = ""
         self.scene = MapScene()
         self.search = MapSearch(data, self)
         self.legend = MapLegend()
@@ -180,6 +181,9 @@ class MapFrame(QWidget):
             self._retheme()
 
     def _retheme(self) -> None:
+        if self._dressed == tokens().name:  # Qt tells of one change of theme several times
+            return
+        self._dressed = tokens().name
         icons: tuple[tuple[QToolButton, str], ...] = (
             (self.lasso, "lasso"), (self.more, "more"), (self.whole, "fit"), (self.near, "link"),
         )  # fmt: skip

@@ -9,12 +9,14 @@ import numpy.typing as npt
 from PySide6.QtCore import QPointF, QRectF, Qt
 from PySide6.QtGui import QColor, QFontMetricsF, QPainter, QPen, QPolygonF, QTransform
 
+from a3s_desktop.ui.map_colours import GREY, ColourBy, palette
 from a3s_desktop.ui.map_hulls import Hulls, no_hulls
 from a3s_desktop.ui.map_layer import MapLayer
-from a3s_desktop.ui.theme import cluster_colour, scaled_font, tokens
+from a3s_desktop.ui.theme import scaled_font, tokens
 
-_MOST = 400  # outlines that are drawn at once: the largest clusters in view
-_MOST_TEXTS = 60
+_MOST = 300  # outlines that are drawn at once: the largest clusters in view
+_BUDGET = 10_000.0  # logical pixels of radius, of all outlines together
+_MOST_TEXTS = 50
 _SMALL = 7.0  # logical pixels of radius below which an outline is only noise
 _CELL = 12  # logical pixels of the grid by which texts keep clear of each other
 _WIDEST = 150.0  # logical pixels of a name
@@ -27,6 +29,7 @@ class HullLayer(MapLayer):
         super().__init__()
         self.hulls = no_hulls()
         self._strong: frozenset[int] = frozenset()
+        self._rows: list[int] = []  # of the strong ones
         self._polygons: dict[int, QPolygonF] = {}
         self.on = True
         self.coloured = True  # by cluster; else grey
@@ -35,12 +38,14 @@ class HullLayer(MapLayer):
         """Replace all outlines."""
         self.hulls = hulls
         self._polygons.clear()
+        self._rows = np.flatnonzero(np.isin(hulls.clusters, list(self._strong))).tolist()
         self.update()
 
     def set_strong(self, clusters: frozenset[int]) -> None:
         """Clusters to be drawn stronger."""
         if clusters != self._strong:
             self._strong = clusters
+            self._rows = np.flatnonzero(np.isin(self.hulls.clusters, list(clusters))).tolist()
             self.update()
 
     def visible(self, transform: QTransform, least: float) -> npt.NDArray[np.int64]:
@@ -57,23 +62,32 @@ class HullLayer(MapLayer):
         if not self.on or not len(self.hulls):
             return
         transform, theme = self.view_transform(), tokens()
+        scale = abs(transform.m11())
         rows = self.visible(transform, _SMALL)[:_MOST]
+        radii = self.hulls.radii[rows] * scale
+        rows = rows[np.cumsum(radii) - radii <= _BUDGET]  # where clusters are muddled, all would cover all
+        strong = [row for row in self._rows if self.hulls.radii[row] * scale >= _SMALL]
+        usual = [row for row in rows.tolist() if row not in strong]
         reach = 2.0 * max(self.view_rect().width(), self.view_rect().height())
-        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        fillable = [row for row in (*usual, *strong) if self.hulls.radii[row] * scale < reach]
+        colours = palette(ColourBy.CLUSTER, theme)
+        ink = [QColor(name) for name in colours[GREY + 1 :]] if self.coloured else [QColor(theme.outline)]
         painter.setTransform(transform, True)
-        many = len(rows) > 150
-        for row in rows.tolist():
-            cluster = int(self.hulls.clusters[row])
-            strong = cluster in self._strong
-            line = QColor(cluster_colour(cluster, theme) if self.coloured else theme.outline)
-            fill = QColor(line)
-            wide = float(self.hulls.radii[row]) * abs(transform.m11()) > reach  # it fills the view
-            fill.setAlphaF(0.0 if wide else 0.2 if strong else 0.1 if theme.dark else 0.085)
-            line.setAlphaF(0.95 if strong else 0.45 if many else 0.55)
-            pen = QPen(line, 2.0 if strong else 1.0)
+        # Filling with soft edges takes four times as long, and the line covers the edges.
+        painter.setPen(Qt.PenStyle.NoPen)
+        for row in fillable:
+            colour = QColor(ink[int(self.hulls.clusters[row]) % len(ink)])
+            colour.setAlphaF(0.2 if row in strong else 0.1 if theme.dark else 0.085)
+            painter.setBrush(colour)
+            painter.drawPolygon(self._polygon(row))
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        painter.setBrush(Qt.BrushStyle.NoBrush)
+        for row in (*usual, *strong):
+            colour = QColor(ink[int(self.hulls.clusters[row]) % len(ink)])
+            colour.setAlphaF(0.95 if row in strong else 0.45 if len(usual) > 150 else 0.55)
+            pen = QPen(colour, 2.0 if row in strong else 1.0)
             pen.setCosmetic(True)
             painter.setPen(pen)
-            painter.setBrush(fill)
             painter.drawPolygon(self._polygon(row))
 
     def _polygon(self, row: int) -> QPolygonF:
@@ -127,9 +141,10 @@ class NameLayer(MapLayer):
         ground.setAlphaF(0.78)
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         painter.setFont(font)
+        colours = palette(ColourBy.CLUSTER, theme)
         for box, text, cluster in self._placed:
-            edge = QColor(cluster_colour(cluster, theme) if self._outlines.coloured else theme.outline)
-            painter.setPen(QPen(edge, 1.2))
+            edge = colours[GREY + 1 + cluster % (len(colours) - GREY - 1)] if self._outlines.coloured else theme.outline
+            painter.setPen(QPen(QColor(edge), 1.2))
             painter.setBrush(ground)
             painter.drawRoundedRect(box, 4, 4)
             painter.setPen(QColor(theme.text))

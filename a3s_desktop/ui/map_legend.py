@@ -26,7 +26,7 @@ def draw_swatch(painter: QPainter, at: QPointF, entry: LegendEntry, radius: floa
         middle = QPointF(at.x() + radius + index * step, at.y())
         if entry.shape is Shape.CROSS:
             arm = radius * 0.7
-            painter.setPen(QPen(QColor(colour), radius * 0.45, cap=Qt.PenCapStyle.RoundCap))
+            painter.setPen(QPen(QColor(colour), radius * 0.45))
             painter.drawLine(middle + QPointF(-arm, -arm), middle + QPointF(arm, arm))
             painter.drawLine(middle + QPointF(-arm, arm), middle + QPointF(arm, -arm))
         elif entry.shape is Shape.RING:

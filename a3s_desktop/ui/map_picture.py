@@ -8,6 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from a3s_desktop.core.types import IntArray
+from a3s_desktop.i18n import number
 from a3s_desktop.ui.map_colours import ColourBy, LegendEntry, legend, look, palette
 from a3s_desktop.ui.map_data import MapData
 from a3s_desktop.ui.map_hulls import Hulls, no_hulls
@@ -43,7 +44,6 @@ class MapPicture:
     names : mapping of cluster id to the text at its middle
     coloured : bool
         Outlines have their clusters' colours.
-    pair : (int, int) or None
     legend : tuple of LegendEntry
     clusters : tuple of ClusterEntry
         The largest ones.
@@ -59,7 +59,6 @@ class MapPicture:
     hulls: Hulls
     names: dict[int, str]
     coloured: bool
-    pair: tuple[int, int] | None
     legend: tuple[LegendEntry, ...]
     clusters: tuple[ClusterEntry, ...]
     title: str
@@ -70,10 +69,8 @@ class MapPicture:
         return cluster_colour(cluster, self.theme).name() if self.coloured else self.theme.outline
 
 
-def take_picture(
-    scene: MapScene, data: MapData, by: ColourBy, pair: tuple[int, int] | None, theme: Tokens
-) -> MapPicture:
-    """Freeze what the map shows: all points, not only those in view."""
+def take_picture(scene: MapScene, data: MapData, by: ColourBy, theme: Tokens) -> MapPicture:
+    """Freeze what the map shows: all points, not only those in view, and without the pair, which passes."""
     n = len(scene.places)
     known = len(data.labels) == n
     seen = look(data, by) if known else None
@@ -81,7 +78,9 @@ def take_picture(
     largest = np.argsort(-data.sizes, kind="stable")[:_NAMED] if known else np.zeros(0, np.int64)
     coloured = by is ColourBy.CLUSTER
     entries = [
-        ClusterEntry(int(c), data.cluster_name(int(c)), f"{int(data.sizes[c]):,}", cluster_colour(int(c), theme).name())
+        ClusterEntry(
+            int(c), data.cluster_name(int(c)), number(int(data.sizes[c])), cluster_colour(int(c), theme).name()
+        )
         for c in largest
         if data.sizes[c] > 1
     ]
@@ -94,7 +93,6 @@ def take_picture(
         hulls=hulls,
         names={int(c): data.short_name(int(c)) for c in hulls.clusters},
         coloured=coloured,
-        pair=pair,
         legend=legend(data, by, theme) if known else (),
         clusters=tuple(entries) if coloured else (),
         title=data.facts(n, None),

@@ -10,7 +10,7 @@ from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QSizePolicy, QToolButton, QVBoxLayout, QWidget
 
 from a3s_desktop.i18n import mark, tr, trn
-from a3s_desktop.ui.theme import SPACE_1, SPACE_2, icon, set_role
+from a3s_desktop.ui.theme import SPACE_1, SPACE_2, icon, set_role, tokens
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,6 +48,7 @@ class SelectionBar(QFrame):
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
+        self._dressed = ""
         set_role(self, role="foot")
         self.setAccessibleName(tr("Selected images"))
         self._text = QLabel()
@@ -124,6 +125,9 @@ class SelectionBar(QFrame):
             self._retheme()
 
     def _retheme(self) -> None:
+        if self._dressed == tokens().name:  # Qt tells of one change of theme several times
+            return
+        self._dressed = tokens().name
         self._close.setIcon(icon("close"))
         for action in ACTIONS:
             self._buttons[action.id].setIcon(icon(action.icon))
