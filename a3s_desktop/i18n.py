@@ -95,6 +95,11 @@ def mark(text: str) -> str:
     return text
 
 
+def markn(one: str, many: str) -> tuple[str, str]:
+    """Mark a text that depends on a count, for ``trn(*texts, count)`` where it is shown."""
+    return one, many
+
+
 def tr(text: str, **values: object) -> str:
     """A text in the language in force, with ``{name}`` filled in from ``values``."""
     translated = _Language.catalogue.gettext(text) if text else ""

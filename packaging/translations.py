@@ -19,17 +19,23 @@ from babel.messages.extract import extract_from_dir
 from babel.messages.mofile import write_mo
 from babel.messages.pofile import read_po, write_po
 
+from a3s_desktop.actions import grouped
+
 ROOT = Path(__file__).resolve().parent.parent
 PACKAGE, LOCALE = ROOT / "a3s_desktop", ROOT / "resources" / "locale"
 HELP = ROOT / "resources" / "help"
 DOMAIN = "a3s"
-KEYWORDS = {"tr": None, "mark": None, "trn": (1, 2), "trc": ((1, "c"), 2)}
+KEYWORDS = {"tr": None, "mark": None, "markn": (1, 2), "trn": (1, 2), "trc": ((1, "c"), 2)}
 _FIELD = re.compile(r"\{(\w*)[^{}]*\}")
 
 
 def collect() -> Catalog:
     """Every text of the code, with the modules that say it."""
     catalogue = Catalog(project="A3S Desktop", charset="utf-8")
+    for title, specs in grouped():
+        for text in (title, *(text for spec in specs for text in (spec.text, spec.tip, spec.legend))):
+            if text:
+                catalogue.add(text, locations=[("a3s_desktop/actions.py", None)])
     found = extract_from_dir(PACKAGE, [("**.py", "python")], {}, keywords=KEYWORDS, comment_tags=("Translators:",))
     for name, _line, text, comments, context in found:
         # Modules without line numbers: a moved line is no change of a text.
@@ -69,7 +75,11 @@ def update(language: str, template: Catalog) -> None:
     catalogue.obsolete.clear()
     buffer = io.BytesIO()
     write_po(buffer, catalogue, width=110, sort_output=True, omit_header=False, include_lineno=False)
-    text = re.sub(rb'"(POT-Creation-Date|PO-Revision-Date): [^\n]*\n', b"", buffer.getvalue())
+    text = re.sub(
+        rb'"(POT-Creation-Date|PO-Revision-Date|Report-Msgid-Bugs-To|Last-Translator|Language-Team): [^\n]*\n',
+        b"",
+        buffer.getvalue(),
+    )
     path.write_bytes(text)
     path.with_suffix(".mo").write_bytes(compiled(read(language)))
 

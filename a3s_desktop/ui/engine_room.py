@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from a3s_desktop.core.types import Answer
 from a3s_desktop.errors import StaleAnswerError
+from a3s_desktop.i18n import tr
 from a3s_desktop.session.state import Change, HistoryEntry, SessionState
 from a3s_desktop.task import Task
 from a3s_desktop.ui.map_raster import PointGrid
@@ -130,7 +131,7 @@ class EngineRoom:
 
     def _of(self, project: int) -> Session:
         if self._session is None or project != self._id:
-            raise StaleAnswerError("The project was closed meanwhile.")
+            raise StaleAnswerError(tr("The project was closed meanwhile."))
         return self._session
 
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QTimer
 
+from a3s_desktop.i18n import tr
 from a3s_desktop.settings import SettingsStore
 from a3s_desktop.ui.bridge import Bridge
 from a3s_desktop.ui.cluster_view import ClusterView
@@ -83,9 +84,9 @@ class Program:
         )
         for page in (self.pages.start, self.pages.new, self.pages.progress, self.pages.label):
             self.window.add_page(page)
-        self.window.add_dock("map", "Map", self.map_panel)
-        cluster_dock = self.window.add_dock("cluster", "Cluster images", self.clusters)
-        self.window.add_dock("history", "History", self.history)
+        self.window.add_dock("map", tr("Map"), self.map_panel)
+        cluster_dock = self.window.add_dock("cluster", tr("Cluster images"), self.clusters)
+        self.window.add_dock("history", tr("History"), self.history)
         self.window.arrange()
         self.panels = Panels(self.bridge, self.map_panel, self.clusters, cluster_dock, self.window)
         self.shell = Shell(
