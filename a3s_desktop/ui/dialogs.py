@@ -324,8 +324,8 @@ class AboutDialog(MessageDialog):
             f"A3S Desktop {__version__}",
             tr(
                 "Sorts images by identity with few answers. It compares the images' embeddings, groups what is surely "
-                "alike, and asks you about the pairs whose answer tells most. Works offline; your images stay where they "
-                "are."
+                "alike, and asks you about the pairs whose answer tells most. Works offline; your images stay where "
+                "they are."
             )
             + f"\n\n{system_details()}",
             symbol="app",

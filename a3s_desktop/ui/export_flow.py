@@ -62,7 +62,8 @@ class ExportFlow(QObject):
     def _on_exists(self, kind: str, path: Path) -> None:
         self._pending = (kind, path)
         dialog = ask(
-            self._window, tr("Export"), tr("{name} exists already.", name=path.name), tr("It is in {folder}. Replace it?", folder=path.parent),
+            self._window, tr("Export"), tr("{name} exists already.", name=path.name),
+            tr("It is in {folder}. Replace it?", folder=path.parent),
             (("close", tr("Keep it")), ("replace", tr("Replace"))), "close", symbol="warning",
         )  # fmt: skip
         dialog.chosen.connect(self._on_choice)
