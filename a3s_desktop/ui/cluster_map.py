@@ -7,24 +7,25 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from PySide6.QtCore import QEvent, QPoint, QPointF, Qt, QTimer, Signal, Slot
-from PySide6.QtGui import QAccessible, QAccessibleEvent, QColor, QGuiApplication, QKeyEvent, QPolygonF
+import shiboken6
+from PySide6.QtCore import QEvent, QPointF, Qt, QTimer, Signal, Slot
+from PySide6.QtGui import QColor, QKeyEvent
 from PySide6.QtWidgets import QApplication, QVBoxLayout, QWidget
 
 from a3s_desktop.core.types import IndexArray
-from a3s_desktop.i18n import tr, trn
-from a3s_desktop.ui.hover_card import HoverCard
+from a3s_desktop.i18n import tr
 from a3s_desktop.ui.image_loader import ImageLoader
 from a3s_desktop.ui.map_colours import ColourBy, legend, look
 from a3s_desktop.ui.map_data import MapData, MapItems
 from a3s_desktop.ui.map_frame import EMPTY, MapFrame
+from a3s_desktop.ui.map_hover import MapHover
 from a3s_desktop.ui.map_keys import MapKeys
-from a3s_desktop.ui.map_lasso import Lasso, LassoState, items_inside
 from a3s_desktop.ui.map_marks import PairMark
 from a3s_desktop.ui.map_picture import MapPicture, take_picture
 from a3s_desktop.ui.map_raster import PointGrid
 from a3s_desktop.ui.map_scene import MapScene, ViewMode
-from a3s_desktop.ui.map_selection import SelectionBar
+from a3s_desktop.ui.map_selecting import MapSelecting
+from a3s_desktop.ui.map_selection_bar import SelectionBar
 from a3s_desktop.ui.theme import tokens
 
 _NOTE_MS = 5000  # that a passing remark stays
@@ -69,18 +70,15 @@ class ClusterMap(QWidget):
         self._by = ColourBy.CLUSTER
         self._pair: tuple[int, int] | None = None
         self._open: int | None = None  # the cluster whose images are open
-        self._hovered = -1
-        self._selected: IndexArray = np.zeros(0, np.int64)
         self._marked: IndexArray = np.zeros(0, np.int64)  # what the search found
-        self._moving = False
         self._remark = ""
+        self._came_from: QWidget | None = None
         self._frame = MapFrame(self._data)
         self._plot = self._frame.scene
-        self._lasso = Lasso(self._plot.lasso, self)
-        self._plot.tool = self._lasso
         self._plot.names.text = self._data.short_name
-        self._card = HoverCard(loader, self)
-        self._keys = MapKeys(self._plot, self._lasso, self)
+        self._selecting = MapSelecting(self._plot, self._data, self._frame.selection, self._frame.lasso, self)
+        self._hover = MapHover(self._plot, self._data, self._selecting.lasso, loader, self)
+        self._keys = MapKeys(self._plot, self._selecting.lasso, self)
         self._note = QTimer(self, singleShot=True, interval=_NOTE_MS)
         self._note.timeout.connect(self._forget_remark)
         column = QVBoxLayout(self)
@@ -108,7 +106,7 @@ class ClusterMap(QWidget):
         self._frame.search.stop()
         self.select(())
         self._keys.place(-1)
-        self._leave()
+        self._hover.leave()
 
     @Slot(object)
     def set_points(self, points: npt.NDArray[Any] | PointGrid | None) -> None:
@@ -120,8 +118,8 @@ class ClusterMap(QWidget):
             A grid that a worker has built saves 30 ms at 100,000 points. None: nothing to show (yet).
         """
         grid = points if isinstance(points, PointGrid) else PointGrid(np.zeros((0, 2)) if points is None else points)
-        self._leave()
-        self._lasso.cancel()
+        self._hover.leave()
+        self._selecting.lasso.cancel()
         if len(grid) != len(self._plot.places):
             self.select(())
             self._keys.place(-1)
@@ -131,7 +129,7 @@ class ClusterMap(QWidget):
         self._mark_pair()
         if self._known:
             self._plot.set_clusters(self._data.labels, self._not_junk)
-        self._plot.points.set_selected(self._mask(self._selected))
+        self._selecting.refresh()
         self._frame.show_stage(len(grid) > 0)
         self._tell()
 
@@ -207,17 +205,12 @@ class ClusterMap(QWidget):
 
     def select(self, items: Iterable[int]) -> None:
         """Select these items instead of what was selected."""
-        wanted = np.unique(np.fromiter(items, np.int64))
-        self._selected = wanted[(wanted >= 0) & (wanted < len(self._plot.places))]
-        self._moving = self._moving and len(self._selected) > 0
-        self._plot.points.set_selected(self._mask(self._selected))
-        self._frame.selection.show_count(len(self._selected))
-        self._tell()
+        self._selecting.select(items)
 
     @property
     def selection(self) -> tuple[int, ...]:
         """The selected items, ascending."""
-        return tuple(self._selected.tolist())
+        return self._selecting.items
 
     @property
     def selection_bar(self) -> SelectionBar:
@@ -263,29 +256,26 @@ class ClusterMap(QWidget):
 
     def _connect(self) -> None:
         frame, plot, scene = self._frame, self._plot, self._plot.scene()
-        plot.left.connect(self._leave)
-        plot.focused.connect(self._focused)
-        plot.getViewBox().sigRangeChangedManually.connect(self._leave)
-        scene.sigMouseMoved.connect(self._pointer_moved)
         scene.sigMouseClicked.connect(self._clicked)
         frame.whole.clicked.connect(self.whole_map)
         frame.near.clicked.connect(self.zoom_to_pair)
         frame.colourChosen.connect(self.set_colour_by)
-        frame.lasso.toggled.connect(self._arm)
         frame.outlines.toggled.connect(self._show_outlines)
         frame.save.triggered.connect(self.saveWanted)
         frame.search.found.connect(self._found)
         frame.search.itemChosen.connect(self.show_item)
         frame.search.clusterChosen.connect(self._show_cluster)
-        frame.selection.acted.connect(self._act)
-        frame.selection.cleared.connect(self._clear)
-        self._lasso.closed.connect(self._caught)
-        self._lasso.toggled.connect(self._toggle_at)
-        self._lasso.stateChanged.connect(self._tell)
+        self._selecting.changed.connect(self._tell)
+        self._selecting.remarked.connect(self._say)
+        self._selecting.acted.connect(self.selectionActed)
+        self._selecting.moveWanted.connect(self.moveWanted)
+        self._hover.hovered.connect(self.itemHovered)
         plot.keyPressed.connect(self._key)
-        self._keys.reached.connect(self._reached)
+        self._keys.reached.connect(self._hover.reached)
+        QApplication.instance().focusChanged.connect(self._focus_moved)
+        frame.search.left.connect(self._give_focus_back)
         self._keys.opened.connect(self._choose)
-        self._keys.toggled.connect(self._toggle_key)
+        self._keys.toggled.connect(self._selecting.toggle)
         self._keys.asked.connect(self._asked)
 
     @Slot(QKeyEvent)
@@ -304,15 +294,22 @@ class ClusterMap(QWidget):
         elif what == "find":
             self._frame.search.setFocus(Qt.FocusReason.ShortcutFocusReason)
             self._frame.search.selectAll()
-        else:
-            self._clear()
+        elif not self._selecting.back():
+            self._give_focus_back()
 
-    @Slot(int)
-    def _reached(self, item: int) -> None:
-        """The keyboard is at an image: show it, and tell screen readers."""
-        self._show_card(item, self._plot.position_of(item).toPoint())
-        self._plot.setAccessibleDescription(f"{self._data.item_name(item)} · {self._data.cluster_text(item)}")
-        QAccessible.updateAccessibility(QAccessibleEvent(self._plot, QAccessible.Event.DescriptionChanged))
+    def _give_focus_back(self) -> None:
+        """To what had it before the map was entered, so that the answer keys are the pair's again."""
+        back = self._came_from
+        self._came_from = None
+        if back is not None and shiboken6.isValid(back) and back.isVisible():
+            back.setFocus(Qt.FocusReason.OtherFocusReason)
+        else:
+            self._plot.clearFocus()
+
+    @Slot(QWidget, QWidget)
+    def _focus_moved(self, before: QWidget | None, now: QWidget | None) -> None:
+        if now is not None and before is not None and self.isAncestorOf(now) and not self.isAncestorOf(before):
+            self._came_from = before
 
     def changeEvent(self, event: QEvent) -> None:
         super().changeEvent(event)
@@ -323,46 +320,6 @@ class ClusterMap(QWidget):
         self._plot.setBackground(QColor(tokens().surface))
         self._plot.viewport().update()
         self._frame.legend.set_entries(legend(self._data, self._by, tokens()))
-
-    @Slot(object)
-    def _pointer_moved(self, scene_position: QPointF) -> None:
-        if QApplication.mouseButtons() != Qt.MouseButton.NoButton or self._lasso.state is not LassoState.IDLE:
-            self._leave()
-            return
-        position = QPointF(self._plot.mapFromScene(scene_position))
-        self._hover(self._plot.item_at(position), position.toPoint())
-
-    def _hover(self, item: int, position: QPoint) -> None:
-        if item != self._hovered:
-            self._hovered = item
-            self._plot.marks.set_hovered(self._plot.point(item) if item >= 0 else None)
-            self._show_cursor()
-            self.itemHovered.emit(item)
-        if item < 0:
-            self._card.dismiss()
-            return
-        self._show_card(item, position)
-
-    def _show_card(self, item: int, position: QPoint) -> None:
-        items = self._data.items
-        path = items.file(item) if items is not None else None
-        self._card.show_item(
-            path, self._data.item_name(item), self._data.cluster_text(item), self._plot.mapTo(self, position)
-        )
-
-    def _show_cursor(self) -> None:
-        shape = Qt.CursorShape.PointingHandCursor if self._hovered >= 0 else Qt.CursorShape.ArrowCursor
-        self._plot.setCursor(Qt.CursorShape.CrossCursor if self._lasso.armed else shape)
-
-    @Slot()
-    def _leave(self) -> None:
-        self._hover(-1, QPoint())
-
-    @Slot(bool)
-    def _focused(self, on: bool) -> None:
-        self._plot.marks.set_focus(on)
-        if not on:
-            self._card.dismiss()
 
     @Slot(object)
     def _clicked(self, event: Any) -> None:
@@ -376,78 +333,11 @@ class ClusterMap(QWidget):
     @Slot(int)
     def _choose(self, item: int) -> None:
         """An image was clicked, or opened by key: the target of a move, or a cluster to open."""
-        if self._moving:
-            self._moving = False
-            moved = self.selection
-            self.select(())
-            self.moveWanted.emit(moved, item)
+        if self._selecting.target(item):
             return
         if item < len(self._data.labels):
             self.clusterClicked.emit(int(self._data.labels[item]))
         self.itemClicked.emit(item)
-
-    # lasso and selection
-
-    @Slot(bool)
-    def _arm(self, on: bool) -> None:
-        self._lasso.armed = on
-        if not on:
-            self._lasso.cancel()
-        elif self._plot.isVisible():
-            self._plot.setFocus(Qt.FocusReason.OtherFocusReason)  # Escape, Enter and Backspace are the lasso's now
-        self._show_cursor()
-        self._tell()
-
-    @Slot(object, bool)
-    def _caught(self, polygon: QPolygonF, add: bool) -> None:
-        items = items_inside(self._plot.points.grid, polygon)
-        if not len(items):
-            self._say(tr("No image is inside the line."))
-            return
-        self.select(np.union1d(self._selected, items) if add else items)
-
-    @Slot(object)
-    def _toggle_at(self, position: QPointF) -> None:
-        item = self._plot.item_at(position)
-        if item >= 0:
-            self._toggle(np.array([item]))
-
-    def _toggle(self, items: IndexArray) -> None:
-        """Select these items, or, if all of them are selected, give them up."""
-        all_in = bool(np.isin(items, self._selected).all())
-        self.select(np.setdiff1d(self._selected, items) if all_in else np.union1d(self._selected, items))
-
-    @Slot(int, bool)
-    def _toggle_key(self, item: int, whole: bool) -> None:
-        known = whole and self._known
-        self._toggle(np.flatnonzero(self._data.labels == self._data.labels[item]) if known else np.array([item]))
-
-    @Slot(str)
-    def _act(self, action: str) -> None:
-        items = self.selection
-        if not items:
-            return
-        if action == "move":
-            self._moving = True
-            self._tell()
-            return
-        if action == "copy":
-            QGuiApplication.clipboard().setText("\n".join(self._data.item_name(item) for item in items))
-            self._say(trn("{n} name copied.", "{n} names copied.", len(items)))
-        self.selectionActed.emit(action, items)
-
-    @Slot()
-    def _clear(self) -> None:
-        """One step back: the move, the line, the selection, the tool."""
-        if self._moving:
-            self._moving = False
-            self._tell()
-        elif self._lasso.state is not LassoState.IDLE:
-            self._lasso.cancel()
-        elif len(self._selected):
-            self.select(())
-        else:
-            self._frame.lasso.setChecked(False)
 
     # search
 
@@ -500,16 +390,9 @@ class ClusterMap(QWidget):
         self._plot.hulls.update()
         self._plot.names.changed()
 
-    def _mask(self, items: IndexArray) -> npt.NDArray[np.bool_] | None:
-        if not len(items) or int(items[-1]) >= len(self._plot.places):
-            return None
-        mask = np.zeros(len(self._plot.places), np.bool_)
-        mask[items] = True
-        return mask
-
     def _emphasise(self) -> None:
         if len(self._marked):
-            self._plot.points.set_emphasis(self._mask(self._marked))
+            self._plot.points.set_emphasis(self._plot.mask(self._marked))
             return
         if not self._known:
             return
@@ -551,13 +434,6 @@ class ClusterMap(QWidget):
     @Slot()
     def _tell(self) -> None:
         facts = self._data.facts(len(self._plot.places), self._on_map())
-        hint = ""
-        if self._moving:
-            hint = tr("Click an image of the cluster they belong to. Esc stops.")
-        elif self._lasso.state is LassoState.CORNERS:
-            hint = tr("Click corner by corner; a double click closes. Esc stops.")
-        elif self._lasso.armed and not len(self._selected):
-            hint = tr("Draw around images, or click corner by corner.")
-        self._frame.say(self._remark or hint or self._frame.search.message or facts)
+        self._frame.say(self._remark or self._selecting.hint or self._frame.search.message or facts)
         for widget in (self, self._plot):
             widget.setAccessibleDescription(facts or tr(EMPTY))

@@ -22,7 +22,7 @@ from a3s_desktop.ui.map_data import MapData
 from a3s_desktop.ui.map_legend import MapLegend
 from a3s_desktop.ui.map_scene import MapScene
 from a3s_desktop.ui.map_search import MapSearch
-from a3s_desktop.ui.map_selection import SelectionBar
+from a3s_desktop.ui.map_selection_bar import SelectionBar
 from a3s_desktop.ui.theme import SPACE_1, SPACE_2, SPACE_4, icon, set_role, tokens
 
 EMPTY = mark("The map appears here as soon as the images have been compared.")

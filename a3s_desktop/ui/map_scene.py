@@ -98,6 +98,14 @@ class MapScene(MapPlot):
         """Positions by item, shape (N, 2)."""
         return self._places
 
+    def mask(self, items: IndexArray) -> npt.NDArray[np.bool_] | None:
+        """Ascending items as a mask over all; None where there are none, or not on this map."""
+        if not len(items) or int(items[-1]) >= len(self._places):
+            return None
+        mask = np.zeros(len(self._places), np.bool_)
+        mask[items] = True
+        return mask
+
     def point(self, item: int) -> QPointF:
         """Where an item is on the map."""
         return QPointF(float(self._places[item, 0]), float(self._places[item, 1]))

@@ -97,11 +97,14 @@ class MapSearch(QLineEdit):
         Items to be marked (list of int); empty: none.
     itemChosen(int), clusterChosen(int)
         What the user went to.
+    left()
+        Escape in an empty field.
     """
 
     found = Signal(object)
     itemChosen = Signal(int)
     clusterChosen = Signal(int)
+    left = Signal()
 
     def __init__(self, data: MapData, stage: QWidget) -> None:
         super().__init__()
@@ -171,6 +174,8 @@ class MapSearch(QLineEdit):
                 self._go(self.results.currentItem())
         elif key == Qt.Key.Key_Escape and (self.text() or self.results.isVisible()):
             self.stop()
+        elif key == Qt.Key.Key_Escape:
+            self.left.emit()
         else:
             super().keyPressEvent(event)
             return

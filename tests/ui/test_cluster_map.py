@@ -135,7 +135,7 @@ def test_hover_shows_picture_name_and_cluster(
     hovered: list[int] = []
     chart.itemHovered.connect(hovered.append)
     qtbot.mouseMove(chart.plot.viewport(), chart.plot.position_of(2).toPoint())
-    card = chart._card
+    card = chart._hover.card
     qtbot.waitUntil(lambda: card.isVisible() and not card._picture.pixmap().isNull())
     assert card._name.text().startswith("image 2")
     assert card._cluster.text() == "Cluster 8 · 2 images"
@@ -152,9 +152,9 @@ def test_a_picture_that_cannot_be_read_leaves_the_texts(
     items = Pictures(tmp_path, 5)
     items.paths[0].write_bytes(b"")
     chart.set_items(items)
-    chart._hover(0, chart.plot.position_of(0).toPoint())
-    qtbot.waitUntil(lambda: not chart._card._picture.pixmap().isNull())
-    assert chart._card._cluster.text() == "Cluster 3 · 2 images"
+    chart._hover.hover(0, chart.plot.position_of(0).toPoint())
+    qtbot.waitUntil(lambda: not chart._hover.card._picture.pixmap().isNull())
+    assert chart._hover.card._cluster.text() == "Cluster 3 · 2 images"
 
 
 def test_pair_is_marked_and_can_be_zoomed_to(make_map: Callable[..., ClusterMap], qtbot: QtBot) -> None:
