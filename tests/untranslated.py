@@ -15,7 +15,19 @@ LEFT_OUT = (
     "cli/", "__main__.py", "actions.py", "i18n.py", "ui/auto_demo.py", "session/benchmark", "session/simulation",
     "session/oracle", "ui/trace.py", "ui/heartbeat.py", "logs.py",
 )  # fmt: skip
-NAMES = {"A3S Desktop", "Segoe UI", "SF Pro Text", "Noto Sans", "DejaVu Sans"}
+# Names of products and fonts, and keys that look like words.
+NAMES = {
+    "A3S Desktop",
+    "Segoe UI",
+    "SF Pro Text",
+    "Noto Sans",
+    "DejaVu Sans",
+    "cluster view",
+    "enlarged view",
+    "hover card",
+    "side by side",
+    "order file",
+}
 TRANSLATES = {"tr", "trn", "trc", "mark", "markn"}
 SHOWS = {
     "QAction", "QCheckBox", "QDockWidget", "QGroupBox", "QLabel", "QMenu", "QPushButton", "QRadioButton", "addAction",
@@ -109,13 +121,8 @@ class _Finder(ast.NodeVisitor):
             self._judge(node.value, node.lineno)
 
     def _judge(self, text: str, line: int, joined: bool = False) -> None:
-        if (
-            text in NAMES
-            or text == " – A3S Desktop"
-            or _SQL.match(text)
-            or re.search(r"[{;]\s*[\w-]+: ?[^;]+;", text)
-            or "</" in text
-        ):
+        style = re.search(r"[{;]\s*[\w-]+: ?[^;]+;", text) or re.search(r"<[/?\w]+ |</|font-family", text)
+        if text in NAMES or text == " – A3S Desktop" or _SQL.match(text) or style:
             return
         shown = self._shown and _WORD.search(text) and (" " in text or text[:1].isupper() or joined)
         if shown or _SENTENCE.search(text):

@@ -34,6 +34,7 @@ from PySide6.QtWidgets import (
 )
 
 from a3s_desktop.core.types import Answer
+from a3s_desktop.i18n import mark, tr, trc
 from a3s_desktop.session.state import Change, HistoryEntry, SessionState
 from a3s_desktop.ui.bridge import Bridge
 from a3s_desktop.ui.image_loader import SOON, ImageLoader
@@ -44,7 +45,7 @@ _THUMB = 48
 _ROW = 64
 _GROUP = "history"
 _REFRESH_MS = 120  # several answers in quick succession are fetched once
-_NAMES = {Answer.SAME: "Same", Answer.DIFFERENT: "Different", Answer.SKIP: "Skipped"}
+_NAMES = {Answer.SAME: mark("Same"), Answer.DIFFERENT: mark("Different"), Answer.SKIP: mark("Skipped")}
 _Index = QModelIndex | QPersistentModelIndex
 
 
@@ -73,7 +74,7 @@ class HistoryModel(QAbstractListModel):
         if role == Qt.ItemDataRole.UserRole:
             return entry
         if role in (Qt.ItemDataRole.DisplayRole, Qt.ItemDataRole.AccessibleTextRole):
-            return f"{entry.number}: {_NAMES[entry.answer]}, {when_text(entry.when)}"
+            return f"{entry.number}: {tr(_NAMES[entry.answer])}, {when_text(entry.when)}"
         return None
 
 
@@ -101,9 +102,9 @@ class HistoryPanel(QWidget):
         self._list.setUniformItemSizes(True)
         self._list.setVerticalScrollMode(QAbstractItemView.ScrollMode.ScrollPerPixel)
         self._list.setEditTriggers(QAbstractItemView.EditTrigger.NoEditTriggers)
-        self._list.setAccessibleName("Answers, newest first")
+        self._list.setAccessibleName(tr("Answers, newest first"))
         self._list.activated.connect(self._on_activated)
-        self._empty = QLabel("Your answers will be listed here.")
+        self._empty = QLabel(tr("Your answers will be listed here."))
         self._empty.setProperty("role", "muted")
         self._empty.setAlignment(Qt.AlignmentFlag.AlignCenter)
         self._empty.setWordWrap(True)
@@ -242,7 +243,7 @@ class _EntryDelegate(QStyledItemDelegate):
         upper, lower = text.adjusted(0, 4, 0, -_THUMB // 2), text.adjusted(0, _THUMB // 2, 0, -4)
         painter.setFont(scaled_font("base", bold=True))
         painter.setPen(QColor(colour))
-        painter.drawText(upper, Qt.AlignmentFlag.AlignVCenter, _NAMES[entry.answer])
+        painter.drawText(upper, Qt.AlignmentFlag.AlignVCenter, tr(_NAMES[entry.answer]))
         painter.setFont(scaled_font("small"))
         painter.setPen(QColor(t.muted))
         line = painter.fontMetrics().elidedText(
@@ -255,4 +256,4 @@ def when_text(when: float) -> str:
     """A POSIX time as local time of day, with the date where it is not today."""
     moment = datetime.datetime.fromtimestamp(when).astimezone()
     today = datetime.datetime.now().astimezone().date()
-    return f"{moment:%H:%M}" if moment.date() == today else f"{moment:%Y-%m-%d %H:%M}"
+    return moment.strftime("%H:%M" if moment.date() == today else trc("date and time", "%Y-%m-%d %H:%M"))

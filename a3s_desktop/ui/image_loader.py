@@ -18,6 +18,7 @@ from pathlib import Path
 from PySide6.QtCore import QObject, QSize, Qt, Signal, Slot
 from PySide6.QtGui import QImage
 
+from a3s_desktop.i18n import tr
 from a3s_desktop.ui.darkroom import Darkroom
 from a3s_desktop.ui.image_decode import DecodeError, decode, fitted, scaled_copy, source_size
 
@@ -239,7 +240,7 @@ class ImageLoader(QObject):
             return _Result(job, None, str(error))
         except Exception:
             _log.exception("decoding failed: %s", job.path.name)
-            return _Result(job, None, "The image cannot be shown because of an error in the program.")
+            return _Result(job, None, tr("The image cannot be shown because of an error in the program."))
         return _Result(job, image, "")
 
     @Slot(object)

@@ -13,11 +13,12 @@ from PySide6.QtWidgets import QApplication, QStackedWidget, QVBoxLayout, QWidget
 from a3s_desktop.actions import Scope
 from a3s_desktop.core.types import Answer, Reason
 from a3s_desktop.errors import A3SError
+from a3s_desktop.i18n import mark, percent, tr, trn
 from a3s_desktop.session.state import Change, ChangeKind, Phase, QuestionView, SessionState
 from a3s_desktop.settings import SettingsStore
 from a3s_desktop.ui.bridge import Bridge
 from a3s_desktop.ui.compare import Compare
-from a3s_desktop.ui.finished_panel import FinishedPanel, count
+from a3s_desktop.ui.finished_panel import FinishedPanel
 from a3s_desktop.ui.image_loader import ImageLoader
 from a3s_desktop.ui.label_bars import AnswerBar, QuestionBar
 from a3s_desktop.ui.label_parts import Banner
@@ -31,15 +32,15 @@ if TYPE_CHECKING:
     from a3s_desktop.storage.items import Items
 
 _REASONS = {
-    Reason.MERGE: "Merge",
-    Reason.PURITY: "Purity check",
-    Reason.SPLIT: "Sorting a mixed cluster",
-    Reason.OUTLIER: "Single image",
-    Reason.MEMBER: "Doubtful member",
-    Reason.PAIR: "Pair",
+    Reason.MERGE: mark("Merge"),
+    Reason.PURITY: mark("Purity check"),
+    Reason.SPLIT: mark("Sorting a mixed cluster"),
+    Reason.OUTLIER: mark("Single image"),
+    Reason.MEMBER: mark("Doubtful member"),
+    Reason.PAIR: mark("Pair"),
 }
 _ANSWERS = {"answer.same": Answer.SAME, "answer.different": Answer.DIFFERENT, "answer.skip": Answer.SKIP}
-_READ_ONLY = (
+_READ_ONLY = mark(
     "Read-only: another window or program has this project open. You can look and export; answers are not taken."
 )
 
@@ -90,7 +91,7 @@ class LabelPage(QWidget):
         self._build()
         self._connect()
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
-        self.setAccessibleName("Pair")
+        self.setAccessibleName(tr("Pair"))
         self._update_actions()
 
     # For the window and tests
@@ -157,7 +158,7 @@ class LabelPage(QWidget):
 
     @Slot(object, object)
     def _on_state(self, state: SessionState, change: Change) -> None:
-        self._banner.say(_READ_ONLY if state.read_only else "", "banner-warning")
+        self._banner.say(tr(_READ_ONLY) if state.read_only else "", "banner-warning")
         self._head.set_counts(state.answers, state.skipped, state.clusters, state.singletons)
         if change.kind is ChangeKind.OPENED:
             self._foot.set_last()
@@ -225,18 +226,18 @@ class LabelPage(QWidget):
         ):
             column.title.set_cluster(cluster, size)
             self._compare.show(side, items, item, question.id)
-            column.strip.set_members(_members(items, strip), "No other images." if size > 1 else "")
+            column.strip.set_members(_members(items, strip), tr("No other images.") if size > 1 else "")
 
     def _show_reason(self, question: QuestionView) -> None:
-        kind = _REASONS[question.reason]
+        kind = tr(_REASONS[question.reason])
         if not self._settings.value.blind:
-            kind = f"{kind}  ·  same with {question.probability:.0%} by the model"
+            kind = tr("{kind}  ·  same with {share} by the model", kind=kind, share=percent(question.probability))
         self._head.set_question(kind, question.text)
 
     def _show_finished(self, state: SessionState) -> None:
         self._question = None
         self._settled = False
-        self._head.set_question("Finished", "Every pair that could change a cluster has been answered.")
+        self._head.set_question(tr("Finished"), tr("Every pair that could change a cluster has been answered."))
         self._finished.set_result(state.items, state.answers, state.clusters, state.singletons, state.skipped)
         self._finished.set_can_undo(state.can_undo and not state.read_only)
         self._stack.setCurrentWidget(self._finished)
@@ -248,8 +249,8 @@ class LabelPage(QWidget):
         colours = {"same": t.same, "different": t.different}
         colour = colours.get(name, t.skip)
         symbol = {ChangeKind.UNDO: "undo", ChangeKind.REDO: "redo"}.get(change.kind, name)
-        moved = f"  ·  {count(len(change.moved), 'image')} moved" if len(change.moved) else ""
-        self._foot.set_last(f"{change.text}{moved}", symbol, colour)
+        moved = trn("{n} image moved", "{n} images moved", len(change.moved)) if len(change.moved) else ""
+        self._foot.set_last("  ·  ".join(part for part in (change.text, moved) if part), symbol, colour)
         if self.isVisible():
             self._area.flash(t.accent if change.kind is ChangeKind.UNDO else colour)
 
@@ -311,7 +312,7 @@ class LabelPage(QWidget):
         column = self._area.columns[side]
         own = question.left if side == 0 else question.right
         self._compare.show(side, items, own if item < 0 else item, question.id)
-        column.pane.set_badge("" if item < 0 else "Another image of this cluster  ·  Esc: back to the pair")
+        column.pane.set_badge("" if item < 0 else tr("Another image of this cluster  ·  Esc: back to the pair"))
         column.strip.set_current(item)
 
     @Slot(bool)

@@ -18,6 +18,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
+from a3s_desktop.i18n import number, tr
 from a3s_desktop.ui.theme import (
     ICON,
     RADIUS_SMALL,
@@ -84,20 +85,20 @@ class Counters(QWidget):
         for name, caption in names:
             column = QVBoxLayout()
             column.setSpacing(0)
-            value, word = QLabel("0"), QLabel(caption)
+            value, word = QLabel("0"), QLabel(tr(caption))
             value.setProperty("role", "value")
             word.setProperty("role", "small")
             for label in (value, word):
                 label.setAlignment(Qt.AlignmentFlag.AlignRight)
                 column.addWidget(label)
-            value.setAccessibleName(caption)
-            value.setMinimumWidth(44)
+            value.setAccessibleName(tr(caption))
+            value.setMinimumWidth(max(44, QFontMetrics(scaled_font("heading", bold=True)).horizontalAdvance("88,888")))
             self._values[name] = value
             row.addLayout(column)
 
     def set_value(self, name: str, value: int) -> None:
         """Show a number."""
-        self._values[name].setText(f"{value:,}")
+        self._values[name].setText(number(value))
 
     def text(self, name: str) -> str:
         """The number as shown."""
@@ -258,8 +259,8 @@ class Legend(QWidget):
     def set_entries(self, entries: Sequence[tuple[tuple[str, ...], str]]) -> None:
         """Show ``(keys, words)`` entries in this order."""
         self._entries = list(entries)
-        self.setAccessibleName("Keys")
-        self.setAccessibleDescription("; ".join(f"{' or '.join(keys)}: {text}" for keys, text in entries))
+        self.setAccessibleName(tr("Keys"))
+        self.setAccessibleDescription("; ".join(f"{tr(' or ').join(keys)}: {text}" for keys, text in entries))
         self.updateGeometry()
         self.update()
 

@@ -6,6 +6,7 @@ from PySide6.QtCore import QEasingCurve, QPoint, QRect, QSize, Qt, QVariantAnima
 from PySide6.QtGui import QColor, QPainter, QPaintEvent, QRegion, QResizeEvent
 from PySide6.QtWidgets import QHBoxLayout, QLabel, QVBoxLayout, QWidget
 
+from a3s_desktop.i18n import tr, trn
 from a3s_desktop.ui.compare_stage import CompareStage
 from a3s_desktop.ui.image_loader import ImageLoader
 from a3s_desktop.ui.image_pane import ImagePane
@@ -51,8 +52,8 @@ class ClusterTitle(QWidget):
     def set_cluster(self, cluster: int, size: int) -> None:
         """Show a cluster; one of size 1 is called a single image."""
         self._cluster = cluster if size > 1 else -1
-        self._name.setText(f"Cluster {cluster}" if size > 1 else "Single image")
-        self._size.setText(f"{size:,} images" if size > 1 else "no cluster yet")
+        self._name.setText(tr("Cluster {cluster}", cluster=cluster) if size > 1 else tr("Single image"))
+        self._size.setText(trn("{n} image", "{n} images", size) if size > 1 else tr("no cluster yet"))
         self.recolour()
 
     @property
