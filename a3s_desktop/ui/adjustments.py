@@ -13,7 +13,7 @@ from PySide6.QtGui import QImage
 
 LIMIT = 100  # of brightness, contrast and gamma, both ways
 STEP = 10  # of one key press
-_BLOCK = 1 << 20  # bytes looked up at once: `bytes.translate` holds the interpreter lock for about a millisecond
+_BLOCK = 1 << 18  # pixels at once: `bytes.translate` holds the interpreter lock for about a millisecond
 _SAMPLES = 1 << 20  # pixels that are enough for a histogram
 
 
@@ -26,7 +26,7 @@ class Adjustments:
     brightness, contrast, gamma : int
         -100 .. 100; 0 changes nothing. Positive gamma lightens the dark parts.
     equalise : bool
-        Spread the tones of each image over the whole range.
+        Spread the lightness of each image over the whole range, before the rest.
     """
 
     brightness: int = 0
@@ -134,25 +134,23 @@ def developed(image: QImage, adjustments: Adjustments) -> QImage:
     if adjustments.neutral or image.isNull() or not (transparent or image.format() == QImage.Format.Format_RGB32):
         return image
     pixels = as_pixels(image)
-    table = curve(adjustments)
-    if adjustments.equalise:
-        table = table[equalising_curve(_histogram(pixels))]
+    table = curve(adjustments).tobytes()
+    even = equalising_curve(_histogram(pixels)).astype(np.int16) if adjustments.equalise else None
     source = pixels.reshape(-1)
     result = np.empty_like(source)
-    words = table.tobytes()
-    step = _BLOCK // 4
-    for start in range(0, source.size, step):
-        part = source[start : start + step]
-        done = np.frombuffer(part.tobytes().translate(words), np.uint32)
+    for start in range(0, source.size, _BLOCK):
+        part = source[start : start + _BLOCK]
+        done = part if even is None else _equalised(part, even)
+        done = np.frombuffer(done.tobytes().translate(table), np.uint32)
         if transparent:
-            result[start : start + step] = _premultiplied(done, part)
+            result[start : start + _BLOCK] = _premultiplied(done, part)
         else:
-            np.bitwise_or(done, np.uint32(0xFF000000), out=result[start : start + step])
+            np.bitwise_or(done, np.uint32(0xFF000000), out=result[start : start + _BLOCK])
     return _as_image(result.reshape(pixels.shape), image)
 
 
 def as_pixels(image: QImage) -> np.ndarray:
-    """A view of a 32-bit image's pixels, uint32 (height, width)."""
+    """A view of a 32-bit image's pixels, uint32 (height, width); only while the image itself is alive."""
     lines = np.frombuffer(image.constBits(), np.uint32).reshape(image.height(), image.bytesPerLine() // 4)
     return lines[:, : image.width()]
 
@@ -167,6 +165,19 @@ def _as_image(pixels: np.ndarray, like: QImage) -> QImage:
     return result
 
 
+def _equalised(part: np.ndarray, even: np.ndarray) -> np.ndarray:
+    """Pixels with the luminance of the curve; their hues stay."""
+    bands = part.view(np.uint8).reshape(-1, 4).astype(np.int16)
+    luminance = _luminance(part)
+    bands += (even[luminance] - luminance.astype(np.int16))[:, None]
+    return np.clip(bands, 0, 255).astype(np.uint8).view(np.uint32).reshape(-1)
+
+
+def _luminance(part: np.ndarray) -> np.ndarray:
+    blue, green, red = (((part >> shift) & 0xFF).astype(np.uint16) for shift in (0, 8, 16))
+    return (red * 77 + green * 150 + blue * 29) >> 8
+
+
 def _premultiplied(done: np.ndarray, before: np.ndarray) -> np.ndarray:
     """Colours no larger than their alpha, which stays as it was."""
     colours = done.view(np.uint8).reshape(-1, 4).copy()
@@ -179,7 +190,6 @@ def _premultiplied(done: np.ndarray, before: np.ndarray) -> np.ndarray:
 def _histogram(pixels: np.ndarray) -> np.ndarray:
     stride = max(1, int((pixels.size / _SAMPLES) ** 0.5))
     sample = np.ascontiguousarray(pixels[::stride, ::stride]).reshape(-1)
-    blue, green, red = (((sample >> shift) & 0xFF).astype(np.uint16) for shift in (0, 8, 16))
-    luminance = (red * 77 + green * 150 + blue * 29) >> 8
+    luminance = _luminance(sample)
     solid = (sample >> 24) > 0
     return np.bincount(luminance[solid] if not solid.all() else luminance, minlength=256)[:256]

@@ -87,11 +87,11 @@ class Compare(QObject):
             if spec.id.startswith(("view.", "compare.")) and spec.id not in _ALWAYS:
                 self._shortcuts.action(spec.id).setEnabled(live)
         if not live:
-            self._flip(False)
+            self._shortcuts.end_hold()
 
     def new_pair(self) -> None:
         """Before the images of another question are shown."""
-        self._flip(False)
+        self._shortcuts.end_hold()
         self._area.stage.new_pair()
 
     def show(self, side: int, items: Items, item: int, number: int) -> None:
@@ -220,7 +220,9 @@ class Compare(QObject):
             orientation = column.pane.source.orientation
             parts = [] if self._adjustments.neutral else [tr("tones changed")]
             if orientation.turns:
-                parts.append(tr("turned {angle}°", angle=90 * orientation.turns))
+                # Said as if it were mirrored last, which is how it is read.
+                turns = -orientation.turns % 4 if orientation.mirrored else orientation.turns
+                parts.append(tr("turned {angle}°", angle=90 * turns))
             if orientation.mirrored:
                 parts.append(tr("mirrored"))
             if parts and keys:

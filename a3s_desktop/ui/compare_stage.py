@@ -16,7 +16,7 @@ from a3s_desktop.i18n import percent, tr
 from a3s_desktop.ui.darkroom import Darkroom
 from a3s_desktop.ui.difference import Layer, difference
 from a3s_desktop.ui.image_pane import ImagePane
-from a3s_desktop.ui.pane_drawing import draw_badge, draw_corners, draw_facts, draw_note
+from a3s_desktop.ui.pane_drawing import draw_badge, draw_corners, draw_remarks
 from a3s_desktop.ui.theme import tokens
 from a3s_desktop.ui.zoom_surface import ZoomSurface
 
@@ -184,13 +184,9 @@ class CompareStage(ZoomSurface):
         draw_corners(painter, stage)
         if badge:
             draw_badge(painter, stage, badge)
-        for pane in self._panes:
-            if pane.note:
-                draw_note(painter, stage, pane.note, right=pane is right)
-            if pane.facts:
-                half = QRect(stage.left(), stage.top(), stage.width() // 2, stage.height())
-                draw_facts(painter, half.translated(half.width(), 0) if pane is right else half, pane.facts,
-                           right=pane is right)  # fmt: skip
+        half = QRect(stage.left(), stage.top(), stage.width() // 2, stage.height())
+        draw_remarks(painter, half, left.facts, left.note)
+        draw_remarks(painter, half.translated(half.width(), 0), right.facts, right.note, right=True)
         return done
 
     def _draw_halves(self, painter: QPainter, stage: QRect, line: int | None = None) -> None:

@@ -35,14 +35,14 @@ class HeldKeys(QObject):
 
     def press(self, event: QKeyEvent) -> None:
         """A key goes down, or repeats."""
-        code = event.nativeScanCode()
+        code = _code(event)
         if code and code == self._code and event.timestamp() - self._released_at <= _SAME_MS:
             self._end.stop()
         self._down = code
 
     def release(self, event: QKeyEvent) -> None:
         """A key goes up, or repeats."""
-        code = event.nativeScanCode()
+        code = _code(event)
         if event.isAutoRepeat():
             return
         if code == self._down:
@@ -71,3 +71,8 @@ class HeldKeys(QObject):
         action, self._action, self._code = self._action, "", 0
         if action:
             self.changed.emit(action, False)
+
+
+def _code(event: QKeyEvent) -> int:
+    """Which key it is, whatever modifiers or layout make of it; keys that a program sends have no place."""
+    return int(event.nativeScanCode() or event.key())

@@ -15,10 +15,9 @@ from a3s_desktop.ui.pane_drawing import (
     draw_badge,
     draw_caption,
     draw_corners,
-    draw_facts,
-    draw_note,
     draw_picture,
     draw_placeholder,
+    draw_remarks,
 )
 from a3s_desktop.ui.pane_source import PaneSource
 from a3s_desktop.ui.theme import scaled_font, tokens
@@ -237,10 +236,7 @@ class ImagePane(ZoomSurface):
         badge = tr("The other image") if self._guest is not None else self._badge
         if badge:
             draw_badge(painter, stage, badge)
-        if shown.note:
-            draw_note(painter, stage, shown.note)
-        if shown.facts:
-            draw_facts(painter, stage, shown.facts)
+        draw_remarks(painter, stage, shown.facts, shown.note)
         self._draw_caption(painter, stage)
 
     def draw_image(self, painter: QPainter, stage: QRect, opacity: float = 1.0) -> None:
@@ -263,7 +259,8 @@ class ImagePane(ZoomSurface):
         if frame is not None and self._view.zoom > 1.005:
             facts = f"{round(100 * frame.fit * self._view.zoom)} %  ·  {facts}"
         if warn:
-            facts = f"{tr('damaged file')}  ·  {facts}"
+            what = tr("file cannot be read any more") if self.source.gone else tr("damaged file")
+            facts = f"{what}  ·  {facts}"
         draw_caption(painter, row, self._caption, facts, warn=warn)
 
     def can_drag(self) -> bool:

@@ -2,18 +2,25 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import QSize, Qt, Slot
+from PySide6.QtCore import QRect, QSize, Qt, Slot
 from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QSizePolicy, QVBoxLayout, QWidget
 
 from a3s_desktop.actions import ACTIONS
-from a3s_desktop.i18n import tr
+from a3s_desktop.i18n import mark, tr
 from a3s_desktop.ui.label_parts import AnswerButton, Counters, Legend, ToolIcon
 from a3s_desktop.ui.shortcuts import Shortcuts
 from a3s_desktop.ui.theme import ICON, SPACE_1, SPACE_2, SPACE_3, SPACE_4, icon_pixmap
 
-_COUNTERS = (("answers", "answers"), ("skipped", "skipped"), ("clusters", "clusters"), ("singles", "single images"))
+_COUNTERS = (
+    ("answers", mark("answers")),
+    ("skipped", mark("skipped")),
+    ("clusters", mark("clusters")),
+    ("singles", mark("single images")),
+)
 _ANSWERS = (("answer.same", "same"), ("answer.skip", "plain"), ("answer.different", "different"))
+# As long as the questions get; never shown.
+_LONG = mark("Are the 10000 images of cluster 10000 all the same? These two stand far apart in it.")
 _PAST, _REMARK = 100, 60  # pixels for undo, redo and the symbol of the last answer; for its words
 # Entries of the legend with the keys of several actions; the others have one action each.
 _TOGETHER = {
@@ -25,7 +32,10 @@ _TOGETHER = {
 
 
 class QuestionBar(QFrame):
-    """Why this pair is asked, and the counters."""
+    """Why this pair is asked, and the counters.
+
+    Its height depends on its width only: room for a long question is kept, so that the images below never jump.
+    """
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -36,7 +46,9 @@ class QuestionBar(QFrame):
         self._why.setProperty("role", "heading")
         self._why.setWordWrap(True)
         self._why.setTextFormat(Qt.TextFormat.PlainText)
-        self._why.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Preferred)
+        self._why.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Fixed)
+        self._why.setAlignment(Qt.AlignmentFlag.AlignTop | Qt.AlignmentFlag.AlignLeft)
+        self._lines = 1
         self._counters = Counters(_COUNTERS)
         words = QVBoxLayout()
         words.setSpacing(1)
@@ -53,6 +65,22 @@ class QuestionBar(QFrame):
         """A short kind of question above, the question itself below."""
         self._kind.setText(kind)
         self._why.setText(why)
+        self._keep_room(self._lines)
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """Room for a long question at this width."""
+        super().resizeEvent(event)
+        self._keep_room(1)
+
+    def _keep_room(self, lines: int) -> None:
+        metrics = self._why.fontMetrics()
+        # The layout gives the label its new width only after this.
+        width = max(120, self.width() - self._counters.sizeHint().width() - 3 * SPACE_4)
+        for text in (tr(_LONG), self._why.text()):
+            high = metrics.boundingRect(QRect(0, 0, width, 10_000), Qt.TextFlag.TextWordWrap, text).height()
+            lines = max(lines, round(high / metrics.lineSpacing()))
+        self._lines = lines
+        self._why.setFixedHeight(lines * metrics.lineSpacing() + 2)
 
     def set_counts(self, answers: int, skipped: int, clusters: int, singles: int) -> None:
         """The four numbers."""
@@ -176,12 +204,7 @@ class AnswerBar(QFrame):
             caps = tuple(key for name in names for key in keys(name)[: 2 if name.startswith("answer.") else 1])
             if spec.id == "view.left":
                 caps = _arrows(caps)
-            if (
-                spec.legend
-                and caps
-                and spec.id not in self._rare
-                and not any(spec.id in rest[1:] for rest in _TOGETHER.values())
-            ):
+            if spec.legend and caps and spec.id not in elsewhere:
                 entries.append((caps, tr(spec.legend)))
         self._legend.set_entries(entries)
 

@@ -7,12 +7,13 @@ from collections.abc import Sequence
 from PySide6.QtCore import QPointF, QRect, QRectF, QSizeF, Qt
 from PySide6.QtGui import QColor, QPainter, QPainterPath, QPixmap
 
+from a3s_desktop.i18n import tr
 from a3s_desktop.ui.adjustments import Orientation
 from a3s_desktop.ui.theme import RADIUS, RADIUS_SMALL, SPACE_2, SPACE_3, SPACE_4, icon_pixmap, scaled_font, tokens
 
 _SMOOTH_UP_TO = 20.0  # device pixels per image pixel; beyond, single pixels are shown as squares
 _VEIL = "#101318"  # behind small texts over an image, in both themes: images have any colour
-_ON_VEIL = "#F2F4F8"
+_ON_VEIL, _NOTE = "#F2F4F8", "#FFD479"
 
 
 def draw_picture(
@@ -76,7 +77,7 @@ def draw_placeholder(painter: QPainter, stage: QRect, reason: str, ratio: float)
     painter.setFont(scaled_font("heading", bold=True))
     painter.setPen(QColor(t.text))
     line = QRect(stage.left() + SPACE_4, middle.y() + SPACE_2, stage.width() - 2 * SPACE_4, 28)
-    painter.drawText(line, Qt.AlignmentFlag.AlignHCenter, "This image cannot be shown")
+    painter.drawText(line, Qt.AlignmentFlag.AlignHCenter, tr("This image cannot be shown"))
     painter.setFont(scaled_font("base"))
     painter.setPen(QColor(t.muted))
     rest = QRect(line.left(), line.bottom() + 1, line.width(), max(20, stage.bottom() - line.bottom() - SPACE_2))
@@ -125,19 +126,11 @@ def draw_caption(painter: QPainter, row: QRect, name: str, facts: str, *, warn: 
     painter.drawText(row, Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter, shown)
 
 
-def draw_note(painter: QPainter, stage: QRect, text: str, *, right: bool = False) -> None:
-    """A short note in an upper corner of ``stage``, readable on any image."""
-    side = Qt.AlignmentFlag.AlignRight if right else Qt.AlignmentFlag.AlignLeft
-    _draw_lines(painter, stage, (text,), Qt.AlignmentFlag.AlignTop | side)
-
-
-def draw_facts(painter: QPainter, stage: QRect, lines: Sequence[str], *, right: bool = False) -> None:
-    """Lines in a lower corner of ``stage``, readable on any image."""
-    side = Qt.AlignmentFlag.AlignRight if right else Qt.AlignmentFlag.AlignLeft
-    _draw_lines(painter, stage, lines, Qt.AlignmentFlag.AlignBottom | side)
-
-
-def _draw_lines(painter: QPainter, stage: QRect, lines: Sequence[str], where: Qt.AlignmentFlag) -> None:
+def draw_remarks(painter: QPainter, stage: QRect, facts: Sequence[str], note: str, *, right: bool = False) -> None:
+    """Facts of the file, then what is done to its image, in a lower corner of ``stage``; readable on any image."""
+    lines = (*facts, note) if note else tuple(facts)
+    if not lines:
+        return
     painter.save()
     painter.setFont(scaled_font("small"))
     metrics = painter.fontMetrics()
@@ -145,9 +138,8 @@ def _draw_lines(painter: QPainter, stage: QRect, lines: Sequence[str], where: Qt
     shown = [metrics.elidedText(line, Qt.TextElideMode.ElideMiddle, room) for line in lines]
     width = max((metrics.horizontalAdvance(line) for line in shown), default=0) + 2 * SPACE_3
     height = len(shown) * metrics.lineSpacing() + 2 * (SPACE_2 - 2)
-    right, bottom = bool(where & Qt.AlignmentFlag.AlignRight), bool(where & Qt.AlignmentFlag.AlignBottom)
     x = stage.right() + 1 - SPACE_2 - width if right else stage.left() + SPACE_2
-    y = stage.bottom() + 1 - SPACE_2 - height if bottom else stage.top() + SPACE_2
+    y = stage.bottom() + 1 - SPACE_2 - height
     box = QRectF(x, y, width, height)
     veil = QColor(_VEIL)
     veil.setAlphaF(0.82)
@@ -155,8 +147,8 @@ def _draw_lines(painter: QPainter, stage: QRect, lines: Sequence[str], where: Qt
     painter.setPen(Qt.PenStyle.NoPen)
     painter.setBrush(veil)
     painter.drawRoundedRect(box, RADIUS_SMALL, RADIUS_SMALL)
-    painter.setPen(QColor(_ON_VEIL))
     for at, line in enumerate(shown):
+        painter.setPen(QColor(_NOTE if note and at == len(shown) - 1 else _ON_VEIL))
         row = QRectF(x + SPACE_3, y + SPACE_2 - 2 + at * metrics.lineSpacing(), width, metrics.lineSpacing())
         painter.drawText(row, Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter, line)
     painter.restore()

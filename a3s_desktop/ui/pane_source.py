@@ -54,6 +54,7 @@ class PaneSource(QObject):
         self.size = QSize()
         self.waited = False
         self._decoded: QImage | None = None
+        self._gone = ""  # why a sharper version could not be read
         self._preview = False  # a smaller version is stretched until the right one comes; it does not count as seen
         self._coming = False  # whether the picture that is being developed is such a preview
         self._adjustments = Adjustments()
@@ -82,8 +83,13 @@ class PaneSource(QObject):
 
     @property
     def note(self) -> str:
-        """What a viewer should know of the file ("cut off"), or ""."""
-        return image_note(self._decoded) if self._decoded is not None else ""
+        """What a viewer should know of the file (cut off; gone since it was read), or ""."""
+        return self._gone or (image_note(self._decoded) if self._decoded is not None else "")
+
+    @property
+    def gone(self) -> bool:
+        """Whether the file could not be read again: what is shown is in memory only, and gets no sharper."""
+        return bool(self._gone)
 
     def set_file(self, path: Path | None, reason: str = "") -> None:
         """Another file (None: none); ``reason``: a problem known already, the file is then not read.
@@ -100,6 +106,7 @@ class PaneSource(QObject):
             return
         self._loader.darkroom.drop(self._group)
         self._developing = 0
+        self._gone = ""
         self.path = path
         self.reason = reason
         self.pixmap = self.image = self._decoded = None
@@ -152,7 +159,7 @@ class PaneSource(QObject):
             return
         reason = self._loader.failure(path, box)
         if reason is not None:
-            self._refuse(reason)
+            self._on_failed(self._wanted_key, reason)
             return
         if first:
             smaller = self._loader.best(path)
@@ -188,7 +195,12 @@ class PaneSource(QObject):
 
     @Slot(str, str)
     def _on_failed(self, key: str, reason: str) -> None:
-        if key == self._wanted_key and not self.sharp:
+        if key != self._wanted_key:
+            return
+        if self.sharp:
+            self._gone = reason
+            self.changed.emit()
+        else:
             self.pixmap = self.image = self._decoded = None
             self._preview = False
             self._refuse(reason)

@@ -168,6 +168,10 @@ class Shortcuts(QObject):
                 self._by_position.update({normal_key(key): action for key in keys})
         self.rebound.emit()
 
+    def end_hold(self) -> None:
+        """End an action that lasts while its key is held, though the key may still be down."""
+        self._held.stop()
+
     def retheme(self) -> None:
         """Draw the icons anew in the colours of the current theme."""
         for name, action in self._actions.items():

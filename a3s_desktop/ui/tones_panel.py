@@ -15,12 +15,17 @@ from a3s_desktop.ui.theme import SPACE_2, SPACE_3, set_role
 _ROWS = (
     ("brightness", mark("Brightness"), "compare.brighter", "compare.darker"),
     ("contrast", mark("Contrast"), "compare.more_contrast", "compare.less_contrast"),
-    ("gamma", mark("Shadows"), "compare.more_gamma", "compare.less_gamma"),
+    ("gamma", mark("Shadows (gamma)"), "compare.more_gamma", "compare.less_gamma"),
 )
 
 
 class TonesPanel(QFrame):
     """Shows and changes the tones.
+
+    Attributes
+    ----------
+    sliders : dict
+        By the name of what they change.
 
     Signals
     -------
@@ -36,7 +41,7 @@ class TonesPanel(QFrame):
         self._value = Adjustments()
         self.setProperty("role", "card")
         self.setAccessibleName(tr("Tones"))
-        self._sliders: dict[str, QSlider] = {}
+        self.sliders: dict[str, QSlider] = {}
         self._numbers: dict[str, QLabel] = {}
         self._keys: dict[str, QLabel] = {}
         grid = QGridLayout(self)
@@ -55,7 +60,7 @@ class TonesPanel(QFrame):
             keys.setProperty("role", "small")
             for column, widget in enumerate((QLabel(tr(title)), slider, value, keys)):
                 grid.addWidget(widget, row, column)
-            self._sliders[name], self._numbers[name], self._keys[name] = slider, value, keys
+            self.sliders[name], self._numbers[name], self._keys[name] = slider, value, keys
         self._equalise, self._reset = QCheckBox(), QPushButton()
         self._equalise.setFocusPolicy(Qt.FocusPolicy.NoFocus)
         self._reset.setFocusPolicy(Qt.FocusPolicy.NoFocus)
@@ -71,7 +76,7 @@ class TonesPanel(QFrame):
     def show_value(self, value: Adjustments) -> None:
         """Let the sliders stand where the tones are."""
         self._value = value
-        for name, slider in self._sliders.items():
+        for name, slider in self.sliders.items():
             slider.blockSignals(True)
             slider.setValue(getattr(value, name))
             slider.blockSignals(False)
@@ -82,7 +87,7 @@ class TonesPanel(QFrame):
 
     @Slot(int)
     def _on_slider(self, _value: int) -> None:
-        numbers = {name: slider.value() for name, slider in self._sliders.items()}
+        numbers = {name: slider.value() for name, slider in self.sliders.items()}
         self.changed.emit(replace(self._value, **numbers))
 
     @Slot(bool)
