@@ -6,6 +6,7 @@ from PySide6.QtCore import QEvent, Qt, Signal, Slot
 from PySide6.QtGui import QAction, QResizeEvent
 from PySide6.QtWidgets import (
     QComboBox,
+    QGridLayout,
     QHBoxLayout,
     QLabel,
     QMenu,
@@ -157,9 +158,14 @@ class MapFrame(QWidget):
         for part in (self.colours, self.lasso, self.more):
             head.addWidget(part)
         stage = QWidget()
-        self._stack = QStackedLayout(stage)
+        self._stack = QStackedLayout()
         self._stack.addWidget(self.empty)
         self._stack.addWidget(self.scene)
+        over = QGridLayout(stage)
+        over.setContentsMargins(0, 0, 0, 0)
+        over.addLayout(self._stack, 0, 0)
+        # Over the map's foot, not below it: else the map would change its size, and jump, with every selection.
+        over.addWidget(self.selection, 0, 0, Qt.AlignmentFlag.AlignBottom)
         foot = QHBoxLayout()
         foot.setContentsMargins(SPACE_2, 0, SPACE_1, SPACE_1)
         foot.setSpacing(SPACE_1)
@@ -171,7 +177,6 @@ class MapFrame(QWidget):
         column.setSpacing(0)
         column.addLayout(head)
         column.addWidget(stage, 1)
-        column.addWidget(self.selection)
         column.addWidget(self.legend)
         column.addLayout(foot)
 

@@ -98,6 +98,7 @@ class SelectionBar(QFrame):
         """Say how many images are selected; none hides the bar."""
         self._text.setText(trn("{n} image selected", "{n} images selected", count))
         self.setVisible(count > 0)
+        self.raise_()
         self._fit()
 
     def button(self, name: str) -> QToolButton:
