@@ -75,6 +75,7 @@ class MapFrame(QWidget):
         self.lasso.setCheckable(True)
         self.more = self._button(tr("More"), tr("Outlines, keys, save as a picture"))
         self.more.setPopupMode(QToolButton.ToolButtonPopupMode.InstantPopup)
+        self.more.setStyleSheet("QToolButton::menu-indicator { image: none; }")  # the dots say it already
         self.outlines, self.save = self._build_menu()
         for button in (self.lasso, self.more):
             button.setFocusPolicy(Qt.FocusPolicy.TabFocus)

@@ -17,8 +17,8 @@ _GAP = 12.0
 def draw_swatch(painter: QPainter, at: QPointF, entry: LegendEntry, radius: float = _DOT) -> float:
     """Draw an entry's sign with its left edge at a place; returns its width."""
     if len(entry.colours) > 4:  # a scale
-        for step, colour in enumerate(entry.colours):
-            box = QRectF(at.x() + step * radius * 1.4, at.y() - radius, radius * 1.4 + 0.5, 2 * radius)
+        for place, colour in enumerate(entry.colours):
+            box = QRectF(at.x() + place * radius * 1.4, at.y() - radius, radius * 1.4 + 0.5, 2 * radius)
             painter.fillRect(box, QColor(colour))
         return len(entry.colours) * radius * 1.4
     step = radius * (1.5 if len(entry.colours) > 1 else 2.0)

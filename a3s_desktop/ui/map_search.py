@@ -62,11 +62,12 @@ def find_clusters(data: MapData, wanted: str) -> list[int]:
 
 
 def find_step(finding: Finding, paths: Sequence[str], block: int = _BLOCK) -> bool:
-    """Look at some more names; False: all were looked at."""
+    """Look at some more file names, or at whole paths where a folder is asked for; False: all were looked at."""
     wanted = finding.wanted
+    whole = "/" in wanted
     stop = min(finding.place + block, len(paths))
     for place in range(finding.place, stop):
-        path = paths[place]
+        path = paths[place] if whole else paths[place].rpartition("/")[2]
         text = path.casefold() if path.isascii() else unicodedata.normalize("NFC", path).casefold()
         if wanted in text:
             finding.total += 1
@@ -113,7 +114,9 @@ class MapSearch(QLineEdit):
         self._finding: Finding | None = None
         self.setPlaceholderText(tr("Find image or cluster"))
         self.setAccessibleName(tr("Find an image by its name, or a cluster by its name or number"))
-        self.setToolTip(tr("Find an image by its name, or a cluster by its name or number (/ on the map)"))
+        self.setToolTip(
+            tr("Find an image by its file name (folder/name finds folders too), or a cluster by name or number.")
+        )
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         self.setClearButtonEnabled(True)
         self.setMinimumWidth(70)
@@ -121,7 +124,7 @@ class MapSearch(QLineEdit):
         self.results = QListWidget(stage)
         self.results.setFocusPolicy(Qt.FocusPolicy.NoFocus)
         self.results.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
-        self.results.setTextElideMode(Qt.TextElideMode.ElideMiddle)
+        self.results.setTextElideMode(Qt.TextElideMode.ElideRight)
         self.results.setAccessibleName(tr("Found"))
         set_role(self.results, role="field")
         self.results.hide()
@@ -232,7 +235,8 @@ class MapSearch(QLineEdit):
         for item in finding.items[before:]:
             if self.results.count() >= SHOWN:
                 break
-            self._row(self._paths()[item], "item", item)
+            folder, _, name = self._paths()[item].rpartition("/")
+            self._row(f"{name}  ·  {folder}" if folder else name, "item", item)
         if not self._work.isActive():
             self._finish(finding)
 
