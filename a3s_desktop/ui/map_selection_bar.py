@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from PySide6.QtCore import QEvent, Qt, Signal, Slot
-from PySide6.QtGui import QResizeEvent
+from PySide6.QtGui import QResizeEvent, QShowEvent
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QSizePolicy, QToolButton, QVBoxLayout, QWidget
 
 from a3s_desktop.i18n import mark, tr, trn
@@ -85,7 +85,6 @@ class SelectionBar(QFrame):
             button.setFocusPolicy(Qt.FocusPolicy.TabFocus)  # a click leaves the keys with the pair
         self.setMinimumWidth(1)
         self.set_actions(("open", "copy"))
-        self._retheme()
         self.hide()
 
     def set_actions(self, names: Iterable[str]) -> None:
@@ -122,8 +121,13 @@ class SelectionBar(QFrame):
 
     def changeEvent(self, event: QEvent) -> None:
         super().changeEvent(event)
-        if event.type() in (QEvent.Type.PaletteChange, QEvent.Type.StyleChange) and hasattr(self, "_buttons"):
+        changed = event.type() in (QEvent.Type.PaletteChange, QEvent.Type.StyleChange)
+        if changed and hasattr(self, "_buttons") and self.isVisible():
             self._retheme()
+
+    def showEvent(self, event: QShowEvent) -> None:
+        super().showEvent(event)
+        self._retheme()  # not before: drawing the icons takes 20 ms
 
     def _retheme(self) -> None:
         if self._dressed == tokens().name:  # Qt tells of one change of theme several times
