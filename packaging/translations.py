@@ -26,6 +26,10 @@ PACKAGE, LOCALE = ROOT / "a3s_desktop", ROOT / "resources" / "locale"
 HELP = ROOT / "resources" / "help"
 DOMAIN = "a3s"
 KEYWORDS = {"tr": None, "mark": None, "markn": (1, 2), "trn": (1, 2), "trc": ((1, "c"), 2)}
+# Headers that would change at each run, or say nothing.
+_UNUSED = re.compile(
+    rb'"(POT-Creation-Date|PO-Revision-Date|Report-Msgid-Bugs-To|Last-Translator|Language-Team|Generated-By): [^\n]*\n'
+)
 _FIELD = re.compile(r"\{(\w*)[^{}]*\}")
 
 
@@ -75,11 +79,7 @@ def update(language: str, template: Catalog) -> None:
     catalogue.obsolete.clear()
     buffer = io.BytesIO()
     write_po(buffer, catalogue, width=110, sort_output=True, omit_header=False, include_lineno=False)
-    text = re.sub(
-        rb'"(POT-Creation-Date|PO-Revision-Date|Report-Msgid-Bugs-To|Last-Translator|Language-Team): [^\n]*\n',
-        b"",
-        buffer.getvalue(),
-    )
+    text = _UNUSED.sub(b"", buffer.getvalue())
     path.write_bytes(text)
     path.with_suffix(".mo").write_bytes(compiled(read(language)))
 

@@ -259,9 +259,8 @@ class ExportDialog(QDialog):
         row.addWidget(browse)
         layout.addLayout(row)
         buttons = QDialogButtonBox()
-        buttons.addButton(
-            tr("Cancel"), QDialogButtonBox.ButtonRole.RejectRole
-        )  # a standard button brings a picture along
+        # Standard buttons would bring pictures along.
+        buttons.addButton(tr("Cancel"), QDialogButtonBox.ButtonRole.RejectRole)
         self.export_button = buttons.addButton(tr("Export"), QDialogButtonBox.ButtonRole.AcceptRole)
         set_role(self.export_button, kind="primary")
         self.export_button.setDefault(True)

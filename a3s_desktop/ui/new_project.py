@@ -182,6 +182,7 @@ class NewProjectPage(QWidget):
         scroll.setWidgetResizable(True)
         scroll.setFrameShape(QFrame.Shape.NoFrame)
         scroll.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        scroll.setAccessibleName(tr("New project"))
         scroll.setWidget(content)
         for each in (scroll.viewport(), content):
             each.setAutoFillBackground(False)

@@ -15,7 +15,17 @@ from PySide6.QtCore import (
     Signal,
     Slot,
 )
-from PySide6.QtGui import QColor, QContextMenuEvent, QFontMetrics, QImage, QKeyEvent, QPainter, QPainterPath, QPen
+from PySide6.QtGui import (
+    QColor,
+    QContextMenuEvent,
+    QFocusEvent,
+    QFontMetrics,
+    QImage,
+    QKeyEvent,
+    QPainter,
+    QPainterPath,
+    QPen,
+)
 from PySide6.QtWidgets import QListView, QMenu, QStyle, QStyledItemDelegate, QStyleOptionViewItem, QWidget
 
 from a3s_desktop.i18n import markn, tr, trn
@@ -212,6 +222,12 @@ class RecentList(QListView):
         self.setCursor(Qt.CursorShape.PointingHandCursor)
         self.setAccessibleName(tr("Recent projects"))
         self.clicked.connect(self._open)
+
+    def focusInEvent(self, event: QFocusEvent) -> None:
+        """The keyboard arrives at a project, not at none."""
+        if not self.currentIndex().isValid() and self.model() is not None and self.model().rowCount():
+            self.setCurrentIndex(self.model().index(0, 0))
+        super().focusInEvent(event)
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
         """Enter opens, Delete forgets."""

@@ -1,0 +1,157 @@
+"""Shows every page, panel and dialog of the real program, for tests that look at all of them."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from PySide6.QtCore import Qt
+from PySide6.QtGui import QAccessible
+from PySide6.QtWidgets import (
+    QAbstractButton,
+    QAbstractItemView,
+    QAbstractSlider,
+    QAbstractSpinBox,
+    QApplication,
+    QComboBox,
+    QDialog,
+    QDockWidget,
+    QHeaderView,
+    QLineEdit,
+    QPlainTextEdit,
+    QScrollBar,
+    QTabBar,
+    QTextEdit,
+    QWidget,
+)
+from pytestqt.qtbot import QtBot
+
+from a3s_desktop.core.types import Answer
+from a3s_desktop.errors import InputError
+from a3s_desktop.settings import SettingsStore
+from a3s_desktop.task import Progress
+from a3s_desktop.ui.dialogs import show_error
+from a3s_desktop.ui.program import Program
+
+INTERACTIVE = (QAbstractButton, QAbstractItemView, QAbstractSlider, QAbstractSpinBox, QComboBox, QLineEdit, QTextEdit,
+               QPlainTextEdit)  # fmt: skip
+
+
+@contextmanager
+def running(qtbot: QtBot, folder: Path, project: Path, theme: str = "light") -> Iterator[Program]:
+    """The program with a project open and a pair on screen."""
+    store = SettingsStore(None)
+    store.change(last_folder=str(folder), theme=theme)
+    program = Program(store, folder / "demos")
+    try:
+        with qtbot.waitActive(program.window):
+            program.show()
+            program.window.activateWindow()
+        program.window.resize(1280, 800)
+        copy = shutil.copytree(project, folder / "project")  # the walk answers it to the end
+        program.shell.open_project(copy)
+        qtbot.waitUntil(lambda: program.label.ready, timeout=10_000)
+        yield program
+    finally:
+        program.shutdown()
+
+
+def screens(program: Program, qtbot: QtBot) -> Iterator[tuple[str, QWidget]]:
+    """Every screen, one after the other, as ``(name, top widget)``; each is visible while it is yielded."""
+    window, action = program.window, program.shortcuts.action
+    yield "pair", program.label
+    bridge = program.bridge
+    for dock in window.findChildren(QDockWidget):
+        dock.show()
+        dock.raise_()
+        window.activateWindow()
+        qtbot.waitUntil(lambda dock=dock: dock.widget().isVisible() and window.isActiveWindow())
+        yield dock.objectName(), dock.widget()
+    program.panels.show_cluster(0)
+    yield "dock.cluster, filled", window.dock("cluster").widget()
+    for name in ("project.export", "settings.keys", "help.contents", "help.about"):
+        action(name).trigger()
+        dialog = _dialog(qtbot)
+        yield name, dialog
+        dialog.close()
+        qtbot.waitUntil(lambda: not _dialogs())
+    show_error(window, InputError("Row 3 holds no number.", "Leave it out."))
+    yield "error", _dialog(qtbot)
+    _dialog(qtbot).close()
+    action("help.tour").trigger()
+    qtbot.waitUntil(window.isActiveWindow)
+    assert program.help.tour is not None
+    yield "tour", program.help.tour
+    program.help.tour.skip()
+    window.activateWindow()
+    qtbot.waitUntil(window.isActiveWindow)
+    for _ in range(400):
+        qtbot.waitUntil(lambda: program.label.ready or bridge.phase == "finished", timeout=10_000)
+        question = program.label.question
+        if bridge.phase == "finished" or question is None:
+            break
+        assert bridge.items is not None
+        same = bridge.items.name(question.left)[0] == bridge.items.name(question.right)[0]
+        bridge.answer(question.id, Answer.SAME if same else Answer.DIFFERENT)
+        qtbot.waitUntil(lambda question=question: program.label.question is not question, timeout=10_000)
+    yield "finished", program.label
+    action("project.new").trigger()
+    qtbot.waitUntil(program.pages.new.isVisible)
+    program.pages.new.advanced_button.setChecked(True)
+    yield "new", program.pages.new
+    program.shell.show_start()
+    yield "start", program.pages.start
+    program.pages.progress.begin("Making it", "This is done once.")
+    window.show_page(program.pages.progress)
+    program.pages.progress.show_progress(Progress("Comparing images", 0, 3, 0.4, 20.0))
+    yield "progress", program.pages.progress
+
+
+def interactive(top: QWidget) -> list[QWidget]:
+    """What a person can use, of what is in sight; parts of Qt's own widgets are left to Qt."""
+    found = []
+    for widget in (top, *top.findChildren(QWidget)):
+        takes_focus = bool(widget.focusPolicy() & Qt.FocusPolicy.TabFocus)
+        if not (isinstance(widget, INTERACTIVE) or takes_focus) or not widget.isVisible() or _inner(widget):
+            continue
+        found.append(widget)
+    return found
+
+
+def accessible_name(widget: QWidget) -> str:
+    """What a screen reader says first."""
+    interface = QAccessible.queryAccessibleInterface(widget)
+    return str(interface.text(QAccessible.Text.Name)).strip() if interface is not None else ""
+
+
+def described(widget: QWidget) -> str:
+    """A widget, for messages of tests."""
+    chain, parent = [], widget
+    while parent is not None and len(chain) < 4:
+        name = f"({parent.objectName()})" if parent.objectName() else ""
+        chain.append(type(parent).__name__ + name)
+        parent = parent.parentWidget()
+    return " < ".join(chain)
+
+
+def _inner(widget: QWidget) -> bool:
+    parent = widget.parentWidget()
+    if isinstance(widget, QHeaderView | QScrollBar) or widget.objectName().startswith("qt_"):
+        return True
+    if widget.focusProxy() is not None:  # the focus goes to another widget, which is looked at itself
+        return True
+    return isinstance(parent, QComboBox | QAbstractSpinBox | QLineEdit | QTabBar | QDockWidget)
+
+
+def _dialogs() -> list[QDialog]:
+    return [w for w in QApplication.topLevelWidgets() if isinstance(w, QDialog) and w.isVisible()]
+
+
+def _dialog(qtbot: QtBot) -> QDialog:
+    qtbot.waitUntil(lambda: bool(_dialogs()))
+    dialog = _dialogs()[-1]
+    dialog.activateWindow()
+    qtbot.waitUntil(dialog.isActiveWindow)
+    return dialog
