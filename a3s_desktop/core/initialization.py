@@ -96,6 +96,10 @@ def _check(views: Sequence[npt.NDArray[Any]], options: InitialOptions) -> None:
         raise InputError(
             f"{options.initial!r} is no initial clustering; choose one of {', '.join(INITIAL_CLUSTERINGS)}."
         )
+    if options.weights and len(options.weights) != len(views):
+        raise InputError(f"There are {len(options.weights)} weights for {len(views)} feature files; give one for each.")
+    if not all(0.0 < weight < float("inf") for weight in options.weights):
+        raise InputError("The weight of a feature file must be a number above 0.")
     if options.neighbors < 1:
         raise InputError(f"The number of neighbours must be at least 1, not {options.neighbors}.")
     if options.pseudo_labels is not None and options.pseudo_labels < 1:
@@ -123,9 +127,9 @@ def _pair_graph(
     edges = union_edges(neighbors, distances, tables, task)
     task.step(0.95)
     if options.refine:
-        return _refined(edges, neighbors, distances, tables, pseudo, task)
+        return _refined(edges, neighbors, distances, tables, pseudo, options.weights, task)
     calibrations = [calibrate(*listing) for listing in zip(distances, neighbors, pseudo, strict=True)]
-    return fuse(edges, calibrations, [far[:, -1] for far in distances]), calibrations
+    return fuse(edges, calibrations, [far[:, -1] for far in distances], options.weights), calibrations
 
 
 def _refined(
@@ -134,6 +138,7 @@ def _refined(
     distances: list[FloatArray],
     tables: list[FloatArray],
     pseudo: list[IntArray],
+    weights: Sequence[float],
     task: Task,
 ) -> tuple[PairGraph, list[Calibration]]:
     """The graph with the neighbourhoods' Jaccard index in the place of the distance.
@@ -155,12 +160,13 @@ def _refined(
         calibrations.append(isotonic(apart[view], agree))
         last = np.arange(n, dtype=np.int64) * n + neighbors[view][:, -1]
         farthest.append(apart[view][np.searchsorted(keys, last)])
-    graph = fuse(edges._replace(distances=apart), calibrations, farthest)
+    graph = fuse(edges._replace(distances=apart), calibrations, farthest, weights)
+    distance = np.average(apart, axis=0, weights=weights).astype(np.float32) if weights else apart.mean(axis=0)
     graph = replace(
         graph,
         distances=edges.distances,
         logodds=graph.logodds - np.float32(CAUTION),
         miss=graph.miss - CAUTION,
-        similarity=1.0 - apart.mean(axis=0),
+        similarity=1.0 - distance,
     )
     return graph, calibrations

@@ -181,10 +181,14 @@ class InitialOptions:
     pseudo_labels: int | None = None  # K0 of the calibration; None: 1.5 sqrt(N)
     refine: bool | None = None  # graph-context refinement; None: as the strategy wants it (see `for_strategy`)
     seed: int = 0
+    weights: tuple[float, ...] = ()  # of the views, by which their log-odds count; empty: 1 each
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "weights", tuple(self.weights))  # JSON has lists
 
     def to_json(self) -> dict[str, Any]:
         """The options as JSON-able values."""
-        return asdict(self)
+        return {**asdict(self), "weights": list(self.weights)}
 
     @classmethod
     def from_json(cls, values: Mapping[str, Any]) -> Self:

@@ -81,7 +81,9 @@ def _edge_distances(features: FloatArray, indptr: IndexArray, indices: IntArray,
         out[a:b] = unscaled(pair_distances(points, rows[a:b], points, indices[a:b]), factor)
 
 
-def fuse(edges: Edges, calibrations: Sequence[Calibration], farthest: Sequence[FloatArray]) -> PairGraph:
+def fuse(
+    edges: Edges, calibrations: Sequence[Calibration], farthest: Sequence[FloatArray], weights: Sequence[float] = ()
+) -> PairGraph:
     """The pair graph: ``p_ij = prod p / (prod p + prod (1 - p))`` over views, so log-odds add up.
 
     Parameters
@@ -91,6 +93,8 @@ def fuse(edges: Edges, calibrations: Sequence[Calibration], farthest: Sequence[F
     farthest : sequence of V float32 arrays, each of shape (N,)
         Distance of each sample's last neighbour in the view. Pairs outside the graph are at least as far in every
         view: they count as the sum over views of the mean log-odds at these distances, and never above -0.5.
+    weights : sequence of V floats, optional
+        What each view's log-odds are multiplied by; 1 each where there are none.
 
     Returns
     -------
@@ -99,8 +103,9 @@ def fuse(edges: Edges, calibrations: Sequence[Calibration], farthest: Sequence[F
     """
     total = np.zeros(len(edges.indices), np.float32)
     miss = 0.0
-    for distances, calibration, far in zip(edges.distances, calibrations, farthest, strict=True):
-        total += calibration.logodds(distances)
-        miss += float(np.mean(calibration.logodds(far), dtype=np.float64))
+    factors = weights or (1.0,) * len(calibrations)
+    for distances, calibration, far, factor in zip(edges.distances, calibrations, farthest, factors, strict=True):
+        total += np.float32(factor) * calibration.logodds(distances)
+        miss += factor * float(np.mean(calibration.logodds(far), dtype=np.float64))
     np.clip(total, -_LIMIT, _LIMIT, out=total)
     return PairGraph(edges.indptr, edges.indices, edges.distances, total, max(-_LIMIT, min(MISS_AT_MOST, miss)))

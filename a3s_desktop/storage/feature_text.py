@@ -12,11 +12,13 @@ from a3s_desktop.errors import InputError
 from a3s_desktop.storage import files, tables
 from a3s_desktop.task import Task
 
-TextFeatures = tuple[npt.NDArray[np.float32], tuple[str, ...] | None, npt.NDArray[np.int64]]
+TextFeatures = tuple[npt.NDArray[np.float32], tuple[str, ...] | None, npt.NDArray[np.int64], tuple[str, ...]]
 
 
 def read(path: Path, task: Task) -> TextFeatures:
-    """Values (N, D), names (where a column is no number) and the 1-based line of each row of a ``.csv`` or ``.tsv``.
+    """Values (N, D), names (where a column is no number), lines and remarks of a ``.csv`` or ``.tsv``.
+
+    The lines are those of the file at which each row ends, from 1; the remarks say which columns were left out.
 
     Raises
     ------
@@ -45,7 +47,7 @@ def read(path: Path, task: Task) -> TextFeatures:
             names.append(name)
     if layout is None:
         raise InputError(f"{files.show(path)} is empty.", "It must have one row of numbers per image.")
-    return np.stack(rows), tuple(names) if names else None, np.array(lines, np.int64)
+    return np.stack(rows), tuple(names) if names else None, np.array(lines, np.int64), layout.remarks()
 
 
 def _is_number(text: str) -> bool:
@@ -79,7 +81,7 @@ class _Layout:
     path: Path
     width: int
     name_at: int | None
-    left_out: int | None  # pandas' own row numbers
+    left_out: tuple[int, ...]  # pandas' own row numbers, labels
     comma: bool
     header: tuple[str, ...]
 
@@ -88,18 +90,33 @@ class _Layout:
         """The layout by the header and the first row of values."""
         texts = [field.replace(",", ".") if comma else field for field in fields]
         name_at: int | None = None
-        left_out: int | None = None
+        left_out: list[int] = []
         if header is not None and len(header) == len(fields):
             name_at = tables.column(tuple(field.strip().lower() for field in header), tables.FILE_COLUMNS)
             if not header[0].strip() and name_at != 0 and _is_number(texts[0]):
-                left_out = 0
+                left_out.append(0)
+            left_out += [
+                at
+                for at, field in enumerate(header)
+                if field.strip().lower() in tables.LABEL_COLUMNS and at != name_at and at not in left_out
+            ]
         if name_at is None:
-            name_at = next((at for at, text in enumerate(texts) if text.strip() and not _is_number(text)), None)
-        if len(fields) - (name_at is not None) - (left_out is not None) < 1:
+            name_at = next(
+                (at for at, text in enumerate(texts) if text.strip() and not _is_number(text) and at not in left_out),
+                None,
+            )
+        if len(fields) - (name_at is not None) - len(left_out) < 1:
             raise InputError(
                 f"{files.show(path)} has no column of numbers.", "It must have one row of numbers per image."
             )
-        return cls(path, len(fields), name_at, left_out, comma, tuple(header or ()))
+        return cls(path, len(fields), name_at, tuple(left_out), comma, tuple(header or ()))
+
+    def remarks(self) -> tuple[str, ...]:
+        """What was left out that looks like numbers of the user's."""
+        titles = [self.header[at] for at in self.left_out if self.header[at].strip()]
+        return tuple(
+            f"{files.show(self.path)}: the column {files.show(title)} was not taken for a feature." for title in titles
+        )
 
     def parse(self, fields: list[str], index: int, line: int) -> tuple[npt.NDArray[np.float32], str | None]:
         """The numbers and the name of one row."""
@@ -108,7 +125,7 @@ class _Layout:
             raise InputError(
                 f"{where} has {len(fields)} fields where the first row has {self.width}.", "Correct that line."
             )
-        columns = [at for at in range(self.width) if at not in (self.name_at, self.left_out)]
+        columns = [at for at in range(self.width) if at != self.name_at and at not in self.left_out]
         numbers = [fields[at] for at in columns] if len(columns) < self.width else fields
         if self.comma:
             numbers = [number.replace(",", ".") for number in numbers]

@@ -14,8 +14,9 @@ from typing import IO, Any, BinaryIO
 import numpy as np
 import numpy.typing as npt
 
+from a3s_desktop.core.neighbors import UNIT_NORM_TOLERANCE
 from a3s_desktop.errors import InputError
-from a3s_desktop.storage import feature_text, files, tables
+from a3s_desktop.storage import feature_arrow, feature_text, files, tables
 from a3s_desktop.task import Task
 
 MIN_ROWS = 3
@@ -23,8 +24,10 @@ _BLOCK_VALUES = 1 << 20  # values looked at at a time
 _NAME_KEYS = ("names", "paths", "files", "filenames", "file")
 _MAGIC = b"\x93NUMPY"
 _MAX_HEADER = 1 << 16
-_PICKLES = {".pt", ".pth", ".pkl", ".pickle", ".joblib"}
 _CONVERT = "Save the numbers with numpy.save('features.npy', array), one row per image."
+_TORCH = "In Python: numpy.save('features.npy', torch.load({name!r}, map_location='cpu').float().numpy())"
+_PICKLE = "In Python: numpy.save('features.npy', numpy.asarray(pickle.load(open({name!r}, 'rb')), dtype='float32'))"
+_PICKLES = {".pt": _TORCH, ".pth": _TORCH, ".pkl": _PICKLE, ".pickle": _PICKLE, ".joblib": _CONVERT}
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,12 +43,15 @@ class FeatureFile:
     path : Path
     lines : int64, shape (N,), or None
         The 1-based line of each row, for text files.
+    remarks : tuple of str
+        What was left out, in sentences.
     """
 
     values: npt.NDArray[Any]
     names: tuple[str, ...] | None
     path: Path
     lines: npt.NDArray[np.int64] | None = field(default=None)
+    remarks: tuple[str, ...] = ()
 
     def row(self, index: int) -> str:
         """How a message names a row: 0-based index, and the line where there is one."""
@@ -55,7 +61,7 @@ class FeatureFile:
 
 
 def load_features(path: Path, task: Task | None = None) -> FeatureFile:
-    """Open a feature file: ``.npy``, ``.npz``, ``.csv``, ``.tsv``.
+    """Open a feature file: ``.npy``, ``.npz``, ``.csv``, ``.tsv``, ``.parquet``, ``.feather``.
 
     A ``.npz`` holds the features under ``features`` or as its only table of numbers, and optionally ``names``.
 
@@ -69,13 +75,18 @@ def load_features(path: Path, task: Task | None = None) -> FeatureFile:
     suffix = path.suffix.lower()
     if suffix in _PICKLES:
         raise InputError(
-            f"{files.show(path)} is a pickle file, which could run a program when opened; it is not read.", _CONVERT
+            f"{files.show(path)} is a pickle file, which could run a program when opened; it is not read.",
+            _PICKLES[suffix].format(name=path.name) + ".",
         )
     try:
         if suffix in (".csv", ".tsv", ".tab", ".txt"):
-            values, names, lines = feature_text.read(path, task or Task())
+            values, names, lines, remarks = feature_text.read(path, task or Task())
             _check_kind(path, values.dtype, values.shape)
-            return FeatureFile(values, names, path, lines)
+            return FeatureFile(values, names, path, lines, remarks)
+        if suffix in feature_arrow.SUFFIXES:
+            array, names, remarks = feature_arrow.read(path)
+            _check_kind(path, array.dtype, array.shape)
+            return FeatureFile(array, names, path, None, remarks)
         with open(files.long_path(path), "rb") as file:
             magic = file.read(6)
             if magic.startswith(b"PK"):
@@ -91,7 +102,7 @@ def load_features(path: Path, task: Task | None = None) -> FeatureFile:
         ) from error
     if not magic:
         raise InputError(f"{files.show(path)} is empty (0 bytes).", "Save the features again.")
-    raise InputError(f"{files.show(path)} is not a .npy, .npz or .csv file.", _CONVERT)
+    raise InputError(f"{files.show(path)} is not a .npy, .npz, .csv or .parquet file.", _CONVERT)
 
 
 def _load_npy(path: Path, file: BinaryIO) -> npt.NDArray[Any]:
@@ -260,25 +271,50 @@ def _names(
 # ------------------------------------------------------------------------------------------------ checks
 
 
-def feature_problems(file: FeatureFile, task: Task | None = None) -> tuple[InputError, ...]:
-    """Everything that is wrong with the values of a file, each kind with its first offending row.
+@dataclass(frozen=True, slots=True)
+class FeatureCheck:
+    """What the values of a file are like.
 
-    Rows with NaN or infinity, rows too large for single precision, rows of zeros, all rows equal. One pass over the
-    values as float32, in blocks.
+    Attributes
+    ----------
+    problems : tuple of InputError
+        Each kind of problem with its first offending row: NaN or infinity, rows too large for single precision, rows of
+        zeros, all rows equal.
+    constant : int
+        Columns that are the same in every row.
+    unit_norm : bool
+        Whether every row has length 1.
     """
+
+    problems: tuple[InputError, ...]
+    constant: int
+    unit_norm: bool
+
+
+def feature_problems(file: FeatureFile, task: Task | None = None) -> tuple[InputError, ...]:
+    """Everything that is wrong with the values of a file; see `FeatureCheck`."""
+    return examine(file, task).problems
+
+
+def examine(file: FeatureFile, task: Task | None = None) -> FeatureCheck:
+    """Look at all values of a file once, as float32, in blocks."""
     task = task or Task()
     rows, columns = file.values.shape
     step = max(1, _BLOCK_VALUES // columns)
     bad: list[int] = []
     zero: list[int] = []
-    equal = True
+    unit = True
     with np.errstate(all="ignore"):
         first = np.asarray(file.values[0], np.float32)
+        constant = np.ones(columns, bool)
         for start in range(0, rows, step):
             task.step(start / rows)
             block = np.ascontiguousarray(file.values[start : start + step], np.float32)
             squares = np.einsum("ij,ij->i", block, block)
-            equal = equal and bool((block == first).all())
+            if constant.any():
+                same = np.flatnonzero(constant)
+                constant[same] = (block[:, same] == first[same]).all(axis=0)
+            unit = unit and bool((np.abs(np.sqrt(squares) - 1.0) <= UNIT_NORM_TOLERANCE).all())
             bad += (np.flatnonzero(~np.isfinite(squares)) + start).tolist()
             zero += (np.flatnonzero(squares == 0) + start).tolist()
     problems = [_bad_row(file, bad)] if bad else []
@@ -289,14 +325,14 @@ def feature_problems(file: FeatureFile, task: Task | None = None) -> tuple[Input
                 "Compute the features of that image again, or leave the image out.",
             )
         )
-    if equal and not bad and len(zero) < rows:
+    if constant.all() and not bad and len(zero) < rows:
         problems.append(
             InputError(
                 f"{files.show(file.path)}: all {rows:,} rows are equal, so nothing can be told apart.",
                 "Check how the features were computed.",
             )
         )
-    return tuple(problems)
+    return FeatureCheck(tuple(problems), int(constant.sum()), unit)
 
 
 def _bad_row(file: FeatureFile, bad: list[int]) -> InputError:

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import fnmatch
 import os
+import re
 import stat
-from collections.abc import Sequence
+import unicodedata
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -45,17 +48,31 @@ class ImageScan:
         Files that are no images by their extension.
     problems : tuple of ImageProblem
         Folders that could not be read, broken links.
+    left_out : int
+        Images that the patterns leave out.
     """
 
     paths: tuple[str, ...]
     skipped: int
     problems: tuple[ImageProblem, ...]
+    left_out: int = 0
 
 
-def scan_images(root: Path, task: Task | None = None) -> ImageScan:
+def scan_images(
+    root: Path, task: Task | None = None, include: Sequence[str] = (), exclude: Sequence[str] = ()
+) -> ImageScan:
     """All images below a folder; hidden files and folders are left out, loops of symbolic links end.
 
     No file is opened. A folder that is reachable on several ways is entered once, by a real path rather than by a link.
+
+    Parameters
+    ----------
+    root : Path
+    task : Task, optional
+    include, exclude : sequence of str
+        Patterns with ``*``, ``?`` and ``[...]``, whatever the case: only images that fit one of the former, none that
+        fits one of the latter. A pattern with ``/`` is of the whole relative path, another of the name of a file or
+        folder.
 
     Raises
     ------
@@ -75,8 +92,34 @@ def scan_images(root: Path, task: Task | None = None) -> ImageScan:
         ) from error
     walk = _Walk(root, task)
     walk.run()
-    paths = tuple(sorted(walk.paths))
-    return ImageScan(paths, walk.skipped, tuple(sorted(walk.problems, key=lambda problem: problem.path)))
+    kept = walk.paths
+    if include:
+        wanted = patterns_of(include)
+        kept = [path for path in kept if wanted(path)]
+    if exclude:
+        unwanted = patterns_of(exclude)
+        kept = [path for path in kept if not unwanted(path)]
+    problems = tuple(sorted(walk.problems, key=lambda problem: problem.path))
+    return ImageScan(tuple(sorted(kept)), walk.skipped, problems, len(walk.paths) - len(kept))
+
+
+def patterns_of(patterns: Sequence[str]) -> Callable[[str], bool]:
+    """A test whether a relative path fits one of the patterns; see `scan_images`."""
+    whole: list[str] = []
+    parts: list[str] = []
+    for pattern in patterns:
+        text = unicodedata.normalize("NFC", pattern.strip().replace("\\", "/")).casefold()
+        (whole if "/" in text.strip("/") else parts).append(fnmatch.translate(text.strip("/")))
+    of_path = re.compile("|".join(whole)) if whole else None
+    of_part = re.compile("|".join(parts)) if parts else None
+
+    def fits(path: str) -> bool:
+        text = unicodedata.normalize("NFC", path).casefold()
+        if of_path is not None and of_path.match(text):
+            return True
+        return of_part is not None and any(of_part.match(part) for part in text.split("/"))
+
+    return fits
 
 
 class _Walk:

@@ -10,6 +10,7 @@ from typing import Any
 
 from a3s_desktop.errors import ProjectError
 from a3s_desktop.storage import files
+from a3s_desktop.storage.keys import Part, locate_part, split_key
 
 
 class Items:
@@ -20,7 +21,8 @@ class Items:
     root : Path
         The image folder; may be missing (an unplugged drive), then every image is a placeholder.
     paths : tuple of str
-        Relative to the root, ``/`` between parts: the key of an item.
+        The key of each item: relative to the root, ``/`` between parts; a rectangle of a photo has it behind the path
+        (see `storage.keys`).
     problems : dict
         Reason for each item that cannot be shown.
     """
@@ -34,12 +36,26 @@ class Items:
         return len(self.paths)
 
     def file(self, index: int) -> Path:
-        """Absolute path of an item's image, fit for opening (long paths on Windows included)."""
+        """Absolute path of an item's image, fit for decoding (long paths on Windows included).
+
+        It names the rectangle, too, where the item is a part of a photo; see `photo` for the file itself.
+        """
         return files.long_path(self.root.joinpath(*self.paths[index].split("/")))
+
+    def photo(self, index: int) -> Path:
+        """Absolute path of the file in which an item is."""
+        return locate_part(self.file(index))[0]
+
+    def part(self, index: int) -> Part | None:
+        """The rectangle of the photo that an item is; None where it is the whole."""
+        return locate_part(self.file(index))[1]
 
     def name(self, index: int) -> str:
         """The file name without folders, for showing; unprintable characters are escaped."""
-        name = self.paths[index].rpartition("/")[2]
+        photo, part = split_key(self.paths[index])
+        name = photo.rpartition("/")[2]
+        if part is not None:
+            name += f" ({part.x}, {part.y}, {part.width} × {part.height})"
         return "".join(c if c.isprintable() else c.encode("unicode_escape").decode("ascii") for c in name)
 
     @property

@@ -7,6 +7,8 @@ import unicodedata
 from collections.abc import Iterable, Sequence
 from pathlib import PurePosixPath
 
+from a3s_desktop.storage.keys import split_key
+
 _ESCAPED = re.compile(r"\\ud[89a-f][0-9a-f]{2}", re.IGNORECASE)
 
 
@@ -42,6 +44,10 @@ class NameIndex:
         self._root = normal(root.replace("\\", "/")).rstrip("/") + "/" if root else ""
         self._exact = {path: index for index, path in enumerate(paths)}
         self._normal = _unique((normal(path), index) for index, path in enumerate(paths))
+        # A photo that has one part among the items may be named for it.
+        split = [split_key(path) for path in paths]
+        photos = _unique((normal(photo), i) for i, (photo, part) in enumerate(split) if part is not None)
+        self._normal.update({photo: index for photo, index in photos.items() if photo not in self._normal})
         self._base: dict[str, int] | None = None
         self._stem: dict[str, int] | None = None
 
@@ -56,8 +62,13 @@ class NameIndex:
                 return index
         base = PurePosixPath(normal(name.replace("\\", "/"))).name
         if self._base is None or self._stem is None:
-            self._base = _unique((PurePosixPath(normal(path)).name, i) for i, path in enumerate(self._paths))
-            self._stem = _unique((PurePosixPath(normal(path)).stem, i) for i, path in enumerate(self._paths))
+            whole = [normal(path) for path in self._paths]
+            self._base = _unique((PurePosixPath(path).name, i) for i, path in enumerate(whole))
+            photos = [split_key(path)[0] for path in whole]
+            self._stem = _unique((PurePosixPath(path).stem, i) for i, path in enumerate(photos))
+            if photos != whole:
+                names = _unique((PurePosixPath(path).name, i) for i, path in enumerate(photos))
+                self._base = {**names, **self._base}
         for table in (self._base, self._stem):
             index = table.get(base, -1)
             if index >= 0:

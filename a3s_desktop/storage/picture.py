@@ -12,10 +12,12 @@ import warnings
 import zlib
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
+
+from a3s_desktop.storage.keys import Part, locate_part
 
 if TYPE_CHECKING:
     from PIL import Image
@@ -34,15 +36,6 @@ _REGISTER = threading.Lock()
 
 class PictureError(Exception):
     """The file cannot be shown; the message is a clause without a full stop ("the file is empty")."""
-
-
-class Part(NamedTuple):
-    """A rectangle of an upright photo, in its pixels."""
-
-    x: int
-    y: int
-    width: int
-    height: int
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -85,7 +78,8 @@ def read_picture(path: Path, box: tuple[int, int] | None = None, part: Part | No
     box : tuple of int, optional
         Width and height to fit into, keeping the aspect ratio; never enlarged. None: whole, up to `MAX_RESULT_PIXELS`.
     part : Part, optional
-        Only this rectangle of the upright photo; what lies outside of the photo is cut off.
+        Only this rectangle of the upright photo; what lies outside of the photo is cut off. A path that ends in
+        ``#xywh=x,y,width,height``, where no file is called so, means such a part, too.
 
     Raises
     ------
@@ -96,6 +90,8 @@ def read_picture(path: Path, box: tuple[int, int] | None = None, part: Part | No
     # Our own limits follow; Pillow's would refuse large photos that can be read scaled.
     Image.MAX_IMAGE_PIXELS = None
     try:
+        if part is None:
+            path, part = locate_part(path)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             return _read(path, box, part)

@@ -36,10 +36,24 @@ def project_text(spec: ProjectSpec, folder: Path, report: SpecReport, described:
         "images": {"absolute": images, "relative": relative},
         "matched": report.how,
         "features": described,
+        "choices": _choices(spec, report),
         "initial": spec.initial.to_json(),
         "strategy": spec.strategy.to_json(),
     }
     return json.dumps(facts, ensure_ascii=True, indent=1)
+
+
+def _choices(spec: ProjectSpec, report: SpecReport) -> dict[str, Any]:
+    """What else was chosen, so that images that come later are taken alike."""
+    return {
+        "include": list(spec.include),
+        "exclude": list(spec.exclude),
+        "parts": spec.parts is not None,
+        "parts_differ": spec.parts is not None and spec.parts_differ,
+        "embedding": spec.embedding.to_json() if spec.embedding is not None else None,
+        "rows_without_image": list(report.rows_without_image),
+        "images_without_row": list(report.images_without_row),
+    }
 
 
 def read_project_file(folder: Path) -> dict[str, Any]:

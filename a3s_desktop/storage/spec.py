@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import functools
 import os
 import shutil
@@ -14,14 +15,18 @@ import numpy as np
 
 from a3s_desktop.core.types import InitialOptions, StrategyOptions
 from a3s_desktop.errors import A3SError, InputError, ProjectError
-from a3s_desktop.storage import features, files, images, matching
-from a3s_desktop.storage.features import FeatureFile
-from a3s_desktop.storage.images import ImageProblem
-from a3s_desktop.storage.matching import Labels, RowMatch
+from a3s_desktop.storage import features, files, images, matching, parts
+from a3s_desktop.storage.embedding_options import EmbeddingOptions
+from a3s_desktop.storage.features import FeatureCheck, FeatureFile
+from a3s_desktop.storage.images import ImageProblem, ImageScan
+from a3s_desktop.storage.keys import split_key
+from a3s_desktop.storage.matching import Labels, RowMatch, Unmatched, UnmatchedError
 from a3s_desktop.task import Task
 
 T = TypeVar("T")
+EMBEDDING = "embedding"  # the folder of a project, or one to be, that holds descriptions of images
 _SLACK = 16 << 20  # bytes left free beside the features
+_DESCRIBED = 12_000  # bytes that the description of an image takes
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,6 +41,7 @@ class ProjectSpec:
         The image folder.
     features : tuple of Path
         Feature files, one for each view.
+        None where the images are to be described by ``embedding``.
     order : Path or None
         A file that lists the images in row order.
     labels : Path or None
@@ -43,6 +49,16 @@ class ProjectSpec:
     initial, strategy : options of stage one and two
     name : str
         Shown to the user; empty for the folder's name.
+    include, exclude : tuple of str
+        Patterns of images to be taken and left out; see `images.scan_images`.
+    parts : Path or None
+        A table of rectangles: these parts of the photos are the items, photos without one are left out.
+    parts_differ : bool
+        Two parts of one photo show two individuals (see `parts.same_photo_pairs`).
+    unmatched : Unmatched
+        What to do with rows without an image and images without a row.
+    embedding : EmbeddingOptions
+        How images are described where there are no features, or some lack a row.
     """
 
     folder: Path
@@ -53,6 +69,12 @@ class ProjectSpec:
     initial: InitialOptions = field(default_factory=InitialOptions)
     strategy: StrategyOptions = field(default_factory=StrategyOptions)
     name: str = ""
+    include: tuple[str, ...] = ()
+    exclude: tuple[str, ...] = ()
+    parts: Path | None = None
+    parts_differ: bool = False
+    unmatched: Unmatched = field(default_factory=Unmatched)
+    embedding: EmbeddingOptions | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,6 +102,10 @@ class SpecReport:
     views : tuple of FeatureFile
     match : RowMatch or None
     labels : Labels or None
+    unit_norm : tuple of bool
+        For each feature file, whether all rows have length 1.
+    rows_without_image, images_without_row : tuple of str
+        All of them, whether they are in the way, left out or to be computed.
     """
 
     errors: tuple[A3SError, ...] = ()
@@ -95,6 +121,14 @@ class SpecReport:
     views: tuple[FeatureFile, ...] = ()
     match: RowMatch | None = None
     labels: Labels | None = None
+    unit_norm: tuple[bool, ...] = ()
+    rows_without_image: tuple[str, ...] = ()
+    images_without_row: tuple[str, ...] = ()
+
+    @property
+    def to_compute(self) -> bool:
+        """Whether images are to be described before the project can be made (see `embedding.prepare`)."""
+        return self.match is not None and (not self.views or self.match.missing)
 
     @property
     def ok(self) -> bool:
@@ -125,37 +159,52 @@ def check_spec(spec: ProjectSpec, task: Task | None = None) -> SpecReport:
 
     attempt(lambda: check_target(spec))
     attempt(spec.strategy.check)
-    scan = attempt(lambda: images.scan_images(spec.images, task))
+    attempt(lambda: _check_weights(spec))
+    scan = attempt(lambda: images.scan_images(spec.images, task, spec.include, spec.exclude))
     if scan is not None and len(scan.paths) < features.MIN_ROWS:
-        errors.append(_too_few(spec, len(scan.paths)))
-    if not spec.features:
+        errors.append(_too_few(spec, scan))
+    if spec.embedding is not None:
+        attempt(spec.embedding.check)
+    elif not spec.features:
         errors.append(
-            InputError("No feature file is given.", "Choose a .npy, .npz or .csv file with one row per image.")
+            InputError(
+                "No feature file is given.",
+                "Choose a .npy, .npz, .csv or .parquet file with one row per image, or have the images described.",
+            )
         )
     views: list[FeatureFile] = []
     for path in spec.features:
         view = attempt(functools.partial(features.load_features, path, task))
         if view is not None:
             views.append(view)
-    for view in views:
-        errors.extend(features.feature_problems(view, task))
+    checks = [features.examine(view, task) for view in views]
+    for view, check in zip(views, checks, strict=True):
+        errors.extend(check.problems)
+        warnings.extend(_remarks(view, check))
+    items = attempt(lambda: _items(spec, scan, warnings)) if scan is not None and scan.paths else None
     match: RowMatch | None = None
-    if scan is not None and scan.paths and views and len(views) == len(spec.features):
-        paths, root = scan.paths, str(spec.images)
-        match = attempt(lambda: matching.match_rows(paths, views, spec.order, root))
+    unmatched: UnmatchedError | None = None
+    if items is not None and len(views) == len(spec.features):
+        match = attempt(functools.partial(_match, spec, items, views))
+        unmatched = next((error for error in errors if isinstance(error, UnmatchedError)), None)
     problems = list(scan.problems) if scan is not None else []
     labels: Labels | None = None
     if match is not None:
-        warnings.extend(match.warnings)
+        warnings.extend([*match.warnings, *_left_out(spec, match)])
+        if len(match.paths) < features.MIN_ROWS:
+            errors.append(
+                InputError(f"Only {len(match.paths)} images are left; at least {features.MIN_ROWS} are needed.")
+            )
         if spec.labels is not None:
             found, source = match.paths, spec.labels
             labels = attempt(lambda: matching.load_labels(source, len(found), found, str(spec.images)))
     if scan is not None and not errors:
-        problems.extend(images.probe_images(spec.images, scan.paths, task))
+        problems.extend(_probe(spec, scan, match, task))
     if problems:
         warnings.append(_placeholders(problems))
-    if views:
-        attempt(lambda: _check_space(spec, views))
+    if views or match is not None:
+        attempt(lambda: _check_space(spec, views, match))
+    source_of_lists = unmatched or match
     return SpecReport(
         errors=tuple(errors),
         warnings=tuple(warnings),
@@ -170,7 +219,109 @@ def check_spec(spec: ProjectSpec, task: Task | None = None) -> SpecReport:
         views=tuple(views),
         match=match,
         labels=labels,
+        unit_norm=tuple(check.unit_norm for check in checks),
+        rows_without_image=_lists(source_of_lists)[0],
+        images_without_row=_lists(source_of_lists)[1],
     )
+
+
+def _lists(source: UnmatchedError | RowMatch | None) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    if source is None:
+        return (), ()
+    if isinstance(source, UnmatchedError):
+        return source.rows, source.images
+    return source.rows_without_image, source.images_without_row
+
+
+def _check_weights(spec: ProjectSpec) -> None:
+    weights = spec.initial.weights
+    if not weights:
+        return
+    count = len(spec.features) or 1
+    if len(weights) != count:
+        raise InputError(
+            f"There are {len(weights)} weights for {count} feature file{'' if count == 1 else 's'}.",
+            "Give one weight for each feature file.",
+        )
+    if not all(0.0 < weight < float("inf") for weight in weights):
+        raise InputError(
+            "The weight of a feature file must be a number above 0.", "1 is the weight of each by default."
+        )
+
+
+def _items(spec: ProjectSpec, scan: ImageScan, warnings: list[str]) -> tuple[str, ...]:
+    """The keys of the items: the images, or the parts of them that a table names."""
+    if spec.parts is None:
+        return scan.paths
+    table = parts.load_parts(spec.parts, scan.paths, str(spec.images))
+    if table.unknown:
+        warnings.append(
+            f"The table of rectangles names {len(table.unknown):,} photos that are not in the folder (or fit several), "
+            f"the first is {files.show(table.unknown[0])}; they are left out."
+        )
+    if not table.keys:
+        raise InputError(
+            f"The table of rectangles {files.show(spec.parts)} names no image of the folder.",
+            "Choose the folder of the photos, and write their names as they are in it.",
+        )
+    photos = {split_key(key)[0] for key in table.keys}
+    bare = next((path for path in scan.paths if path not in photos), None)
+    if bare is not None:
+        warnings.append(
+            f"{len(scan.paths) - len(photos):,} photos have no rectangle and are left out, the first is "
+            f"{files.show(bare)}."
+        )
+    return table.keys
+
+
+def _match(spec: ProjectSpec, items: tuple[str, ...], views: list[FeatureFile]) -> RowMatch:
+    if not views:
+        return RowMatch(items, "described", (), ())
+    match = matching.match_rows(items, views, spec.order, str(spec.images), spec.unmatched)
+    if match.missing and spec.embedding is None:
+        raise InputError(
+            "It was not said how the images without a row are to be described.",
+            "Choose the built-in description or a model, or leave these images out.",
+        )
+    if spec.parts is not None and match.how == "sorted":
+        return dataclasses.replace(match, how="order file")  # the table of rectangles says the order
+    return match
+
+
+def _remarks(view: FeatureFile, check: FeatureCheck) -> list[str]:
+    remarks = list(view.remarks)
+    columns = view.values.shape[1]
+    if 0 < check.constant < columns:
+        many = "columns are" if check.constant > 1 else "column is"
+        remarks.append(
+            f"{files.show(view.path)}: {check.constant:,} of {columns:,} {many} the same for all images and tell"
+            " nothing apart."
+        )
+    return remarks
+
+
+def _left_out(spec: ProjectSpec, match: RowMatch) -> list[str]:
+    said = []
+    if match.rows_without_image:
+        count = len(match.rows_without_image)
+        rows = "rows fit no image and are" if count > 1 else "row fits no image and is"
+        said.append(f"{count:,} {rows} left out, the first is {match.rows_without_image[0]}.")
+    if match.images_without_row:
+        count = len(match.images_without_row)
+        what = "left out" if spec.unmatched.images == "leave out" else "described anew"
+        rows = "images have no row and are" if count > 1 else "image has no row and is"
+        said.append(f"{count:,} {rows} {what}, the first is {files.show(match.images_without_row[0])}.")
+    return said
+
+
+def _probe(spec: ProjectSpec, scan: ImageScan, match: RowMatch | None, task: Task) -> list[ImageProblem]:
+    """Which photos cannot be shown, said of each item."""
+    items = match.paths if match is not None else scan.paths
+    photos = tuple(dict.fromkeys(split_key(key)[0] for key in items)) if spec.parts is not None else scan.paths
+    found = {problem.path: problem.reason for problem in images.probe_images(spec.images, photos, task)}
+    if spec.parts is None:
+        return [ImageProblem(path, reason) for path, reason in found.items()]
+    return [ImageProblem(key, found[photo]) for key in items if (photo := split_key(key)[0]) in found]
 
 
 def check_target(spec: ProjectSpec) -> None:
@@ -181,8 +332,8 @@ def check_target(spec: ProjectSpec) -> None:
         if not folder.is_dir():
             raise ProjectError(f"{where} cannot be made: a file of that name is there.", "Choose another folder.")
         try:
-            with os.scandir(folder) as entries:
-                filled = any(True for _ in entries)
+            with os.scandir(folder) as entries:  # descriptions of images may wait there to be used
+                filled = any(entry.name != EMBEDDING for entry in entries)
         except OSError as error:
             raise ProjectError(
                 f"{where} cannot be read: {files.cause_of(error)[0]}.", "Choose another folder."
@@ -204,8 +355,10 @@ def check_target(spec: ProjectSpec) -> None:
         )
 
 
-def _check_space(spec: ProjectSpec, views: list[FeatureFile]) -> None:
+def _check_space(spec: ProjectSpec, views: list[FeatureFile], match: RowMatch | None) -> None:
     needed = sum(view.values.shape[0] * view.values.shape[1] * 4 for view in views) + _SLACK
+    if match is not None and (not views or match.missing):
+        needed += len(match.paths) * _DESCRIBED
     try:
         free = shutil.disk_usage(Path(os.path.abspath(spec.folder)).parent).free
     except OSError:
@@ -217,8 +370,15 @@ def _check_space(spec: ProjectSpec, views: list[FeatureFile]) -> None:
         )
 
 
-def _too_few(spec: ProjectSpec, count: int) -> InputError:
+def _too_few(spec: ProjectSpec, scan: ImageScan) -> InputError:
+    count = len(scan.paths)
     found = "no image" if count == 0 else f"only {count} image{'' if count == 1 else 's'}"
+    if scan.left_out:
+        return InputError(
+            f"The image folder {files.show(spec.images)} holds {found} that the patterns do not leave out; at least "
+            f"{features.MIN_ROWS} are needed.",
+            f"The patterns leave {scan.left_out:,} images out: correct them.",
+        )
     return InputError(
         f"The image folder {files.show(spec.images)} holds {found}; at least {features.MIN_ROWS} are needed.",
         "Choose the folder that holds the images; folders inside it are searched too.",

@@ -7,12 +7,14 @@
     features-0.npy    float32 copies of the features, row i = item i; one file per view
     labels.json       true labels (demos and experiments only)
     artifacts/        computed results, by stage and fingerprint
+    embedding/        descriptions of the images, where the program made them
     journal.sqlite    every answer
     lock              says who has the project open
 """
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 from collections.abc import Mapping
@@ -35,7 +37,7 @@ from a3s_desktop.storage.journal_types import Recovery
 from a3s_desktop.storage.lock import FileLock
 from a3s_desktop.storage.matching import Labels
 from a3s_desktop.storage.project_file import PROJECT_FILE, project_text, read_project_file
-from a3s_desktop.storage.spec import ProjectSpec, SpecReport, check_spec
+from a3s_desktop.storage.spec import EMBEDDING, ProjectSpec, SpecReport, check_spec
 from a3s_desktop.task import Task
 
 __all__ = ["ProjectSpec", "SpecReport", "Workspace", "check_spec", "create_workspace", "open_workspace"]
@@ -56,6 +58,8 @@ class Workspace:
     items : Items
     journal : Journal
     initial_options, strategy_options : options of stage one and two
+    choices : mapping
+        What else was chosen when the project was made (patterns, parts of photos, how images are described).
     warnings : tuple of str
         What is worth telling about the opening (a missing image folder).
     """
@@ -71,6 +75,7 @@ class Workspace:
         self.initial_options: InitialOptions = InitialOptions.from_json(facts["initial"])
         self.strategy_options: StrategyOptions = StrategyOptions.from_json(facts["strategy"])
         self.warnings: tuple[str, ...] = ()
+        self.choices: Mapping[str, Any] = facts.get("choices") or {}
         self._features: list[Mapping[str, Any]] = list(facts["features"])
         self._lock = lock
         self._artifacts = ArtifactStore(folder / _ARTIFACTS)
@@ -175,13 +180,16 @@ class Workspace:
     # ---------------------------------------------------------------------------------------- the end
 
     def discard(self) -> None:
-        """Close and delete the whole project folder: a creation that was cancelled."""
+        """Close and delete the project: a creation that was cancelled. Descriptions of images stay for the next."""
         if self.read_only:
             raise ReadOnlyError("The project is open read-only; nothing was deleted.")
         self.close()
         try:
             gone = files.temporary_name(self.folder.parent)
             files.rename(self.folder, gone)  # at once: a half-deleted project must not look like one
+            if (gone / EMBEDDING).is_dir():  # long work, which the next attempt uses
+                files.make_folder(self.folder)
+                files.rename(gone / EMBEDDING, self.folder / EMBEDDING)
             files.remove_tree(gone)
         except OSError as error:
             raise files.write_failed(self.folder, error) from error
@@ -227,6 +235,10 @@ def create_workspace(spec: ProjectSpec, report: SpecReport | None = None, task: 
     report = report if report is not None else check_spec(spec, task)
     if report.errors:
         raise report.errors[0]
+    if report.to_compute:
+        from a3s_desktop.storage.embedding import prepare
+
+        spec, report = prepare(spec, report, task)
     if report.match is None:
         raise InputError("The images could not be matched to the features.", "Check the project's settings again.")
     folder = Path(os.path.abspath(spec.folder))
@@ -245,7 +257,18 @@ def create_workspace(spec: ProjectSpec, report: SpecReport | None = None, task: 
         create_journal(temporary / _JOURNAL)
         files.atomic_write_text(temporary / PROJECT_FILE, project_text(spec, folder, report, described))
         task.check()
+        _adopt(folder / EMBEDDING, temporary / EMBEDDING)
     return open_workspace(folder)
+
+
+def _adopt(found: Path, target: Path) -> None:
+    """Take over the descriptions that were computed for the project; their result is its features now."""
+    if not found.is_dir():
+        return
+    files.rename(found, target)
+    for path in sorted(target.glob("features-*.npy")):
+        with contextlib.suppress(OSError):  # Windows keeps what is mapped
+            files.remove_file(path)
 
 
 def _copy_view(

@@ -15,7 +15,9 @@ from pathlib import Path
 from PySide6.QtCore import QSize, Qt
 from PySide6.QtGui import QColorSpace, QImage, QImageIOHandler, QImageReader
 
-from a3s_desktop.storage.picture import MAX_PIXELS, MAX_RESULT_PIXELS, Part, PictureError, is_srgb, read_picture
+from a3s_desktop.i18n import tr
+from a3s_desktop.storage.keys import Part, locate_part
+from a3s_desktop.storage.picture import MAX_PIXELS, MAX_RESULT_PIXELS, PictureError, is_srgb, read_picture
 
 _CONVERT_PIXELS = 4_000_000  # above, QImage.convertToFormat would stop the window: it holds the interpreter lock
 _TAIL = 65_536
@@ -54,7 +56,7 @@ def decode(path: Path, box: QSize, part: Part | None = None) -> QImage:
     box : QSize
         Device pixels to fit into, keeping the aspect ratio; never enlarged. An invalid size means whole.
     part : Part, optional
-        Only this rectangle of the upright photo.
+        Only this rectangle of the upright photo; the path may name it, too (see `storage.keys`).
 
     Returns
     -------
@@ -65,13 +67,15 @@ def decode(path: Path, box: QSize, part: Part | None = None) -> QImage:
     ------
     DecodeError
     """
+    if part is None:
+        path, part = locate_part(path)
     cut, turned = _check_file(path)
     # Qt does not know the orientation of PNG and WebP files.
     image = None if turned or part is not None else _by_qt(path, box)
     if image is None:
         image = _by_array(path, box, part)
     if cut:
-        image.setText("note", "The end of this file is missing: grey parts are not of the photo.")
+        image.setText("note", tr("The end of this file is missing: grey parts are not of the photo."))
     return image
 
 
@@ -117,7 +121,7 @@ def _check_file(path: Path) -> tuple[bool, bool]:
         with path.open("rb") as file:
             head = file.read(_TAIL)
             if not head:
-                raise DecodeError("The file is empty.")
+                raise DecodeError(tr("The file is empty."))
             size = file.seek(0, os.SEEK_END)
             if head.startswith(b"\xff\xd8\xff"):
                 file.seek(max(0, size - _TAIL))
@@ -127,12 +131,12 @@ def _check_file(path: Path) -> tuple[bool, bool]:
                 return False, b"eXIf" in head or b"eXIf" in file.read()
             return False, head[:4] == b"RIFF" and head[8:16] == b"WEBPVP8X" and bool(head[20] & 0x08)
     except FileNotFoundError:
-        raise DecodeError("The file is missing.") from None
+        raise DecodeError(tr("The file is missing.")) from None
     except IsADirectoryError:
-        raise DecodeError("This is a folder, not an image.") from None
+        raise DecodeError(tr("This is a folder, not an image.")) from None
     except (OSError, ValueError) as error:
         reason = getattr(error, "strerror", None) or error
-        raise DecodeError(f"The file cannot be opened ({reason}).") from None
+        raise DecodeError(tr("The file cannot be opened ({reason}).", reason=reason)) from None
 
 
 def _by_qt(path: Path, box: QSize) -> QImage | None:
@@ -187,7 +191,7 @@ def _bounded(size: QSize, box: QSize) -> QSize:
 
 
 def _too_large(width: int, height: int) -> str:
-    return f"The image is too large to be shown ({width} × {height} pixels)."
+    return tr("The image is too large to be shown ({width} × {height} pixels).", width=width, height=height)
 
 
 def _by_array(path: Path, box: QSize, part: Part | None) -> QImage:
@@ -198,7 +202,7 @@ def _by_array(path: Path, box: QSize, part: Part | None) -> QImage:
     try:
         picture = read_picture(path, size, part)
     except PictureError as error:
-        raise DecodeError(f"The image cannot be shown: {error}.") from None
+        raise DecodeError(tr("The image cannot be shown: {error}.", error=error)) from None
     pixels = picture.pixels
     height, width = pixels.shape[:2]
     alpha = pixels.shape[2] == 4

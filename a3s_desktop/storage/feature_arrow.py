@@ -1,0 +1,127 @@
+"""Features in Parquet and Feather tables, read by the optional package pyarrow."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from a3s_desktop.errors import InputError
+from a3s_desktop.storage import files, tables
+
+ArrowFeatures = tuple[npt.NDArray[Any], tuple[str, ...] | None, tuple[str, ...]]
+
+SUFFIXES = (".parquet", ".pq", ".feather", ".arrow")
+_MOST_VALUES = 1 << 33
+
+
+def read(path: Path) -> ArrowFeatures:
+    """Values (N, D), names (of a column of text) and remarks on columns that were left out.
+
+    One column of lists of equal length, or one column for each number. Columns of labels are left out, and pandas' own
+    row numbers.
+
+    Raises
+    ------
+    InputError
+        pyarrow is not installed, or the file is damaged or holds no numbers.
+    """
+    try:
+        import pyarrow
+    except ImportError:
+        raise InputError(
+            f"{files.show(path)} can be read only with the package pyarrow.",
+            "Install it with: pip install a3s-desktop[parquet], or save the features as .npy.",
+        ) from None
+    try:
+        table = _table(path)
+    except (pyarrow.ArrowException, ValueError, MemoryError) as error:
+        reason = (str(error).strip().splitlines() or [type(error).__name__])[0][:120]
+        raise InputError(f"{files.show(path)} is damaged, or no such table ({reason}).", "Save it again.") from error
+    return _split(path, table)
+
+
+def _table(path: Path) -> Any:
+    if path.suffix.lower() in (".parquet", ".pq"):
+        import pyarrow.parquet
+
+        with open(files.long_path(path), "rb") as source:
+            file = pyarrow.parquet.ParquetFile(source)
+            if file.metadata.num_rows * file.metadata.num_columns > _MOST_VALUES:
+                raise ValueError("it announces too many values")
+            return file.read()
+    import pyarrow.feather
+
+    with open(files.long_path(path), "rb") as source:
+        return pyarrow.feather.read_table(source)
+
+
+def _split(path: Path, table: Any) -> ArrowFeatures:
+    import pyarrow
+
+    names: tuple[str, ...] | None = None
+    numbers: list[str] = []
+    lists: list[str] = []
+    texts: list[str] = []
+    remarks: list[str] = []
+    for field in table.schema:
+        kind, title = field.type, field.name.strip().lower()
+        if pyarrow.types.is_dictionary(kind):
+            kind = kind.value_type
+        if pyarrow.types.is_string(kind) or pyarrow.types.is_large_string(kind):
+            texts.append(field.name)
+        elif pyarrow.types.is_list(kind) or pyarrow.types.is_large_list(kind) or pyarrow.types.is_fixed_size_list(kind):
+            lists.append(field.name)
+        elif title in tables.LABEL_COLUMNS:
+            remarks.append(f"{files.show(path)}: the column {files.show(field.name)} was not taken for a feature.")
+        elif title.startswith("__index_level_"):
+            continue
+        elif pyarrow.types.is_floating(kind) or pyarrow.types.is_integer(kind):
+            numbers.append(field.name)
+    named = next((name for name in texts if name.strip().lower() in tables.FILE_COLUMNS), None)
+    if named is None:
+        named = next((name for name in texts if name.strip().lower() not in tables.LABEL_COLUMNS), None)
+    if named is not None:
+        values = table.column(named).to_pylist()
+        empty = next((row for row, value in enumerate(values) if not value), None)
+        if empty is not None:
+            raise InputError(f"{files.show(path)}, row {empty}: there is no file name.", "Fill it in.")
+        names = tuple(values)
+    if lists:
+        return _from_lists(path, table, lists), names, tuple(remarks)
+    if not numbers:
+        raise InputError(f"{files.show(path)} has no column of numbers.", "It must have one row of numbers per image.")
+    kinds = [np.dtype(table.schema.field(name).type.to_pandas_dtype()) for name in numbers]
+    dtype = np.float64 if any(kind.kind != "f" or kind.itemsize > 4 for kind in kinds) else np.float32
+    array = np.empty((table.num_rows, len(numbers)), dtype)
+    for column, name in enumerate(numbers):
+        array[:, column] = table.column(name).to_numpy()
+    return array, names, tuple(remarks)
+
+
+def _from_lists(path: Path, table: Any, lists: list[str]) -> npt.NDArray[Any]:
+    if len(lists) > 1:
+        raise InputError(
+            f"{files.show(path)} has several columns of lists ({', '.join(map(repr, lists[:5]))}).",
+            "Save each of them in a file of its own, and choose these as several views.",
+        )
+    rows: list[npt.NDArray[Any]] = []
+    width = -1
+    for chunk in table.column(lists[0]).chunks:
+        lengths = chunk.value_lengths().to_numpy(zero_copy_only=False)
+        start = sum(len(row) for row in rows)
+        if width < 0 and len(lengths):
+            width = int(lengths[0]) if np.isfinite(lengths[0]) else 0
+        wrong = np.flatnonzero(~(lengths == width))
+        if len(wrong):
+            raise InputError(
+                f"{files.show(path)}, row {start + int(wrong[0])} has not {width} numbers as the first row has.",
+                "Every image must have as many numbers.",
+            )
+        values = chunk.flatten().to_numpy(zero_copy_only=False)
+        if values.dtype.kind not in "fiu":
+            raise InputError(f"{files.show(path)}: the column {lists[0]!r} holds no numbers.")
+        rows.append(values.reshape(len(lengths), width))
+    return np.concatenate(rows) if rows else np.empty((0, 0), np.float32)

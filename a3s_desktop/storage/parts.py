@@ -1,0 +1,130 @@
+"""Parts of photos as items: the table of rectangles, and which of them show two individuals."""
+
+from __future__ import annotations
+
+import math
+from collections import defaultdict
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import combinations
+from pathlib import Path
+
+from a3s_desktop.errors import InputError
+from a3s_desktop.storage import files, tables
+from a3s_desktop.storage.keys import Part, part_key, split_key
+from a3s_desktop.storage.names import NameIndex
+
+_CORNERS = (("xmin", "left", "x1", "x_min"), ("ymin", "top", "y1", "y_min"))
+_ENDS = (("xmax", "right", "x2", "x_max"), ("ymax", "bottom", "y2", "y_max"))
+_STARTS, _SIDES = (("x",), ("y",)), (("width", "w"), ("height", "h"))
+
+
+@dataclass(frozen=True, slots=True)
+class PartTable:
+    """The rectangles of a table, in its order.
+
+    Attributes
+    ----------
+    keys : tuple of str
+        One for each rectangle, all different.
+    unknown : tuple of str
+        Names of the table that fit no photo.
+    """
+
+    keys: tuple[str, ...]
+    unknown: tuple[str, ...]
+
+
+def same_photo_pairs(keys: Sequence[str]) -> list[tuple[int, int]]:
+    """Pairs of items that are parts of one photo and do not cover each other: two of them are two individuals.
+
+    Parts that overlap by more than half of the smaller are left out: they may well be two rectangles of one individual.
+
+    Returns
+    -------
+    list of (int, int)
+        Item numbers, the smaller first, in ascending order.
+    """
+    by_photo: dict[str, list[tuple[int, Part]]] = defaultdict(list)
+    for index, key in enumerate(keys):
+        photo, part = split_key(key)
+        if part is not None:
+            by_photo[photo].append((index, part))
+    return sorted(
+        (a, b)
+        for members in by_photo.values()
+        for (a, left), (b, right) in combinations(members, 2)
+        if not _overlap(left, right)
+    )
+
+
+def _overlap(a: Part, b: Part) -> bool:
+    across = min(a.x + a.width, b.x + b.width) - max(a.x, b.x)
+    down = min(a.y + a.height, b.y + b.height) - max(a.y, b.y)
+    return across > 0 and down > 0 and 2 * across * down > min(a.width * a.height, b.width * b.height)
+
+
+def load_parts(path: Path, photos: Sequence[str], root: str = "") -> PartTable:
+    """Read a table of rectangles: the columns ``file, x, y, width, height`` or ``file, xmin, ymin, xmax, ymax``.
+
+    Rectangles are in pixels of the upright photo; fractions are rounded outwards. Further columns are ignored.
+
+    Parameters
+    ----------
+    path : Path
+    photos : sequence of str
+        Relative paths of the images that were found.
+    root : str
+        The image folder, so that absolute names are understood.
+
+    Raises
+    ------
+    InputError
+        The table cannot be read, lacks a column, has a rectangle without an area, or the same one twice.
+    """
+    table = tables.read_table(path, tables.FILE_COLUMNS)
+    file_at = tables.column(table.header, tables.FILE_COLUMNS)
+    starts = [tables.column(table.header, names) for names in _STARTS]
+    sides = [tables.column(table.header, names) for names in _SIDES]
+    corners = [tables.column(table.header, names) for names in _CORNERS]
+    ends = [tables.column(table.header, names) for names in _ENDS]
+    where = f"The table of rectangles {files.show(path)}"
+    by_size = None not in (*starts, *sides)
+    if file_at is None or not (by_size or None not in (*corners, *ends)):
+        raise InputError(
+            f"{where} lacks the columns it needs (it has {', '.join(table.header)[:200] or 'no header'}).",
+            "Give it the columns file,x,y,width,height or file,xmin,ymin,xmax,ymax.",
+        )
+    columns = [*starts, *sides] if by_size else [*corners, *ends]
+    index = NameIndex(photos, root)
+    keys: dict[str, int] = {}
+    unknown: list[str] = []
+    for row, (fields, line) in enumerate(zip(table.rows, table.lines, strict=True)):
+        place = f"{where}, row {row} (line {line})"
+        part = _part([fields[at] for at in columns if at is not None], by_size, place)
+        photo = index.find(fields[file_at])
+        if photo is None:
+            unknown.append(fields[file_at])
+            continue
+        key = part_key(photos[photo], part)
+        if key in keys:
+            raise InputError(f"{place} is the same as row {keys[key]}.", "Remove one of them.")
+        keys[key] = row
+    if not table.rows:
+        raise InputError(f"{where} is empty.", "It must have one row for each rectangle.")
+    return PartTable(tuple(keys), tuple(unknown))
+
+
+def _part(texts: list[str], by_size: bool, place: str) -> Part:
+    try:
+        a, b, c, d = (float(text) for text in texts)
+        if not all(abs(number) < 1e8 for number in (a, b, c, d)):
+            raise ValueError
+    except ValueError:
+        raise InputError(f"{place}: {', '.join(texts)[:60]!r} are not four numbers.", "Correct that line.") from None
+    right, bottom = (a + c, b + d) if by_size else (c, d)
+    x, y = max(0, math.floor(a)), max(0, math.floor(b))
+    part = Part(x, y, math.ceil(right) - x, math.ceil(bottom) - y)
+    if part.width < 1 or part.height < 1:
+        raise InputError(f"{place}: the rectangle has no area.", "Correct that line.")
+    return part
