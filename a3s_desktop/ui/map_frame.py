@@ -121,6 +121,7 @@ class MapFrame(QWidget):
         box.setFocusPolicy(Qt.FocusPolicy.TabFocus)
         box.setAccessibleName(tr("Colour by"))
         box.setToolTip(tr("What the colours mean"))
+        box.setStyleSheet("QComboBox, QComboBox:focus { padding: 1px 6px; } QComboBox::drop-down { width: 18px; }")
         for by in ColourBy:
             box.addItem(tr(by.value))
         box.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToContents)
@@ -156,8 +157,13 @@ class MapFrame(QWidget):
         head.setContentsMargins(SPACE_2, SPACE_1, SPACE_1, SPACE_1)
         head.setSpacing(SPACE_1)
         head.addWidget(self.search, 1)
-        for part in (self.colours, self.lasso, self.more):
+        for part in (self.lasso, self.more):
             head.addWidget(part)
+        key = QHBoxLayout()
+        key.setContentsMargins(SPACE_2, SPACE_1, SPACE_1, 0)
+        key.setSpacing(0)
+        key.addWidget(self.colours)
+        key.addWidget(self.legend, 1)
         stage = QWidget()
         self._stack = QStackedLayout()
         self._stack.addWidget(self.empty)
@@ -178,7 +184,7 @@ class MapFrame(QWidget):
         column.setSpacing(0)
         column.addLayout(head)
         column.addWidget(stage, 1)
-        column.addWidget(self.legend)
+        column.addLayout(key)
         column.addLayout(foot)
 
     def changeEvent(self, event: QEvent) -> None:

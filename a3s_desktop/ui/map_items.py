@@ -44,8 +44,8 @@ class _Picture:
 class PointLayer(MapLayer):
     """All points.
 
-    Emphasised ones (the clusters of the pair) and selected ones are drawn above the others, larger, with a soft outline
-    in the colour of the text or of the accent; the others are paler then.
+    Emphasised ones (the clusters of the pair) and selected ones are drawn above the others, larger, with a soft outline,
+    a strong one where they are selected; the others are paler then.
     """
 
     def __init__(self) -> None:
@@ -124,7 +124,7 @@ class PointLayer(MapLayer):
         canvas = _Canvas(projection, ratio, self.grid, self._pictures)
         self._points(canvas, places, radius, 0.68 if some else 0.92, theme)
         larger, soft = max(radius * 1.2, 2.0 * ratio), 3.0 * ratio
-        for raised, ink, strength in ((self._raised, theme.text, 0.42), (self._selected, theme.accent, 0.85)):
+        for raised, ink, strength in ((self._raised, theme.text, 0.42), (self._selected, theme.text, 0.9)):
             if len(raised):
                 ones = np.ones(len(raised), np.uint8)
                 canvas.add(raised, ones, disc(larger + soft * 0.7, soft), (ink, ink), strength)

@@ -72,7 +72,7 @@ class SelectionBar(QFrame):
             button.setToolTip(tr(action.tip))
             button.setAccessibleName(tr(action.text))
             button.clicked.connect(self._press)
-            set_role(button, kind="quiet")
+            set_role(button, kind="icon")
             self._buttons[action.id] = button
             row.addWidget(button)
         row.addStretch(1)
@@ -84,7 +84,7 @@ class SelectionBar(QFrame):
         for button in (self._close, *self._buttons.values()):
             button.setFocusPolicy(Qt.FocusPolicy.TabFocus)  # a click leaves the keys with the pair
         self.setMinimumWidth(1)
-        self.set_actions(("open", "copy"))
+        self.set_actions(("copy",))  # what needs the session is its owner's to offer
         self.hide()
 
     def set_actions(self, names: Iterable[str]) -> None:
@@ -141,7 +141,7 @@ class SelectionBar(QFrame):
         """Texts where there is room for them, else icons alone (their names are in the tool tips)."""
         texts = Qt.ToolButtonStyle.ToolButtonTextBesideIcon
         metrics = self.fontMetrics()
-        needed = sum(metrics.horizontalAdvance(button.text()) + 52 for button in self._buttons.values())
+        needed = sum(metrics.horizontalAdvance(button.text()) + 42 for button in self._buttons.values())
         style = texts if needed <= self.width() else Qt.ToolButtonStyle.ToolButtonIconOnly
         for button in self._buttons.values():
             button.setToolButtonStyle(style)
