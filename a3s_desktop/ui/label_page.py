@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QEvent, QSize, Qt, QTimer, Signal, Slot
-from PySide6.QtGui import QKeyEvent
+from PySide6.QtGui import QFocusEvent, QKeyEvent
 from PySide6.QtWidgets import QApplication, QStackedWidget, QVBoxLayout, QWidget
 
 from a3s_desktop.actions import Scope
@@ -26,7 +26,7 @@ from a3s_desktop.ui.linked_panes import LinkedPanes
 from a3s_desktop.ui.member_strip import Member
 from a3s_desktop.ui.pair_area import PairArea
 from a3s_desktop.ui.shortcuts import Shortcuts
-from a3s_desktop.ui.theme import tokens
+from a3s_desktop.ui.theme import set_role, tokens
 
 if TYPE_CHECKING:
     from a3s_desktop.storage.items import Items
@@ -330,6 +330,16 @@ class LabelPage(QWidget):
     def _on_legend(self, shown: bool) -> None:
         self._settings.change(legend=shown)
         self._foot.show_tools(self._question is not None, shown)
+
+    def focusInEvent(self, event: QFocusEvent) -> None:
+        """A line under the question says that the keys go to the pair."""
+        super().focusInEvent(event)
+        set_role(self._head, focused="yes")
+
+    def focusOutEvent(self, event: QFocusEvent) -> None:
+        """The keys go elsewhere."""
+        super().focusOutEvent(event)
+        set_role(self._head, focused="no")
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
         """Esc ends a comparison; keys of disabled answers end here instead of reaching something else."""

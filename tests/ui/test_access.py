@@ -72,7 +72,7 @@ def _walk(stops: list[QWidget]) -> set[QWidget]:
     stops[0].setFocus(Qt.FocusReason.TabFocusReason)
     visited = {stops[0]}
     for _ in range(len(stops) + 60):  # the rest of the window is passed on the way round
-        QTest.keyClick(QApplication.focusWidget(), Qt.Key.Key_Tab)
+        QTest.keyClick(QApplication.focusWidget() or stops[0].window(), Qt.Key.Key_Tab)
         visited.add(QApplication.focusWidget())
     return visited
 

@@ -61,6 +61,8 @@ def running(qtbot: QtBot, folder: Path, project: Path, theme: str = "light") -> 
 def screens(program: Program, qtbot: QtBot) -> Iterator[tuple[str, QWidget]]:
     """Every screen, one after the other, as ``(name, top widget)``; each is visible while it is yielded."""
     window, action = program.window, program.shortcuts.action
+    window.activateWindow()
+    qtbot.waitUntil(window.isActiveWindow)
     yield "pair", program.label
     bridge = program.bridge
     for dock in window.findChildren(QDockWidget):
