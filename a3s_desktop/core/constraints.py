@@ -34,7 +34,7 @@ class ConstraintStore:
         self._cannot: dict[int, dict[int, tuple[int, int]]] = {}  # root -> root -> the answered pair behind it
         self._links: dict[int, list[int]] = {}  # must-link answers as a graph, to explain a closure
         self._constraints: list[Constraint] = []
-        self._skipped: dict[tuple[int, int], None] = {}
+        self._skipped: dict[tuple[int, int], bool] = {}  # pair -> whether for good
 
     # --- reading
 
@@ -69,7 +69,7 @@ class ConstraintStore:
         return sorted(self._cannot.get(self.find(i), ()))
 
     def is_skipped(self, i: int, j: int) -> bool:
-        """Whether the pair was skipped."""
+        """Whether the pair was skipped, or cannot be compared."""
         return _key(i, j) in self._skipped
 
     @property
@@ -79,16 +79,16 @@ class ConstraintStore:
 
     @property
     def n_skipped(self) -> int:
-        """Number of skipped pairs in force."""
+        """Number of skipped pairs in force, those that cannot be compared included."""
         return len(self._skipped)
 
     def constraints(self) -> Iterator[Constraint]:
         """The answers in force as (left, right, SAME | DIFFERENT), in the order they were added."""
         return iter(self._constraints)
 
-    def skipped(self) -> Iterator[tuple[int, int]]:
-        """The skipped pairs in the order they were added, smaller index first."""
-        return iter(self._skipped)
+    def skipped(self) -> Iterator[tuple[int, int, bool]]:
+        """The skipped pairs in the order they were added: smaller index, larger index, whether for good."""
+        return ((i, j, for_good) for (i, j), for_good in self._skipped.items())
 
     def chain(self, i: int, j: int) -> tuple[Constraint, ...]:
         """The answers from which the relation of a pair follows, as a path from ``i`` to ``j``.
@@ -149,12 +149,25 @@ class ConstraintStore:
         self._constraints.append((i, j, answer))
         self._log.push(self._drop_constraint)
 
-    def skip(self, i: int, j: int) -> None:
-        """Remember that the annotator could not tell; no constraint."""
+    def skip(self, i: int, j: int, for_good: bool = False) -> None:
+        """Remember that the annotator could not tell; no constraint.
+
+        Parameters
+        ----------
+        i, j : int
+        for_good : bool
+            The two cannot be compared: `requeue` leaves the pair where it is.
+        """
         key = _key(i, j)
         if key not in self._skipped:
-            self._skipped[key] = None
-            self._log.push(self._skipped.pop, key)
+            self._skipped[key] = for_good
+            self._log.push(self._unskip, key)
+
+    def requeue(self) -> None:
+        """Forget the skipped pairs, so that they may be asked again; those that cannot be compared stay."""
+        before = self._skipped
+        self._skipped = {key: True for key, for_good in before.items() if for_good}
+        self._log.push(self._put_skipped, before)
 
     # --- inner workings
 
@@ -176,6 +189,12 @@ class ConstraintStore:
         self._cannot.setdefault(a, {})[b] = evidence
         self._cannot.setdefault(b, {})[a] = evidence
         self._log.push(self._unseparate, a, b)
+
+    def _unskip(self, key: tuple[int, int]) -> None:
+        del self._skipped[key]
+
+    def _put_skipped(self, skipped: dict[tuple[int, int], bool]) -> None:
+        self._skipped = skipped
 
     def _unseparate(self, a: int, b: int) -> None:
         del self._cannot[a][b]
