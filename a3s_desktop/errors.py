@@ -72,3 +72,25 @@ class NothingToUndoError(A3SError):
 
 class Cancelled(Exception):  # noqa: N818 - not an error: the user asked for it
     """The user cancelled a task; nothing half-made is left behind."""
+
+
+class NameTakenError(InputError):
+    """Another cluster has this name already; the two might be one.
+
+    Parameters
+    ----------
+    name : str
+    cluster : int
+        Id of the cluster that has it.
+    size : int
+        Images in that cluster.
+    """
+
+    def __init__(self, name: str, cluster: int, size: int) -> None:
+        super().__init__(
+            f"Another cluster, of {size} image{'s' if size != 1 else ''}, is named \N{LEFT DOUBLE QUOTATION MARK}{name}"
+            "\N{RIGHT DOUBLE QUOTATION MARK} already.",
+            "Merge the two, or choose another name.",
+        )
+        self.name = name
+        self.cluster = cluster

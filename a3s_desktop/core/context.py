@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Generator, Sequence
+from collections.abc import Generator, Mapping, Sequence
 from typing import Any, Protocol
 
 import numpy as np
@@ -122,10 +122,12 @@ class Context:
 
     def ask(self, left: int, right: int, reason: Reason) -> Step:
         """What the pair is: known answers come from the store, only the rest is asked (Algorithm 3)."""
+        if self._is_closed(left, right):
+            return Answer.SKIP
         known = self.store.relation(left, right)
         if known is not None:
             return known
-        if not self.may_ask(left, right):
+        if self.store.is_skipped(left, right):
             return Answer.SKIP
         labels = self.partition.labels
         answer = yield Question(
@@ -135,11 +137,7 @@ class Context:
 
     def may_ask(self, left: int, right: int) -> bool:
         """Whether a pair of unknown relation may be put: not skipped, and neither cluster junk or finished."""
-        if self.store.is_skipped(left, right):
-            return False
-        if not (self.junk.count or self.finished.count):
-            return True
-        return not (self.is_barred(self.partition.cluster_of(left)) or self.is_barred(self.partition.cluster_of(right)))
+        return not (self.store.is_skipped(left, right) or self._is_closed(left, right))
 
     def is_barred(self, cluster: int) -> bool:
         """Whether nothing is asked about a cluster any more, and only the annotator changes it: junk, or finished."""
@@ -263,13 +261,10 @@ class Context:
 
     def correct(self, correction: Correction) -> None:
         """Carry out what a correction says of the partition; its constraints are in the store already."""
-        self._bring_back(correction.restore)
         self._take_out(correction.leave)
+        self._bring_back(correction.restore)
         for left, right in correction.together:
-            a, b = self.home(left), self.home(right)
-            # A junk sample that nothing else stands for stays where it is; it follows its link when it comes back.
-            if a != b and not (self._is_junk(a) or self._is_junk(b)):
-                self.merge(a, b, (left, right))
+            self._unite(left, right)
         for left, right in correction.apart:
             if self.partition.cluster_of(left) == self.partition.cluster_of(right):
                 self._cut(left, right)
@@ -293,18 +288,42 @@ class Context:
         if self.partition.cluster_of(sample) != self.partition.cluster_of(home):
             self.merge(self.isolate(sample), self.partition.cluster_of(home), (sample, home))
 
+    def _is_closed(self, left: int, right: int) -> bool:
+        if not (self.junk.count or self.finished.count):
+            return False
+        return self.is_barred(self.partition.cluster_of(left)) or self.is_barred(self.partition.cluster_of(right))
+
     def _is_junk(self, cluster: int) -> bool:
         return self.junk[int(self.partition.members(cluster)[0])]
 
-    def _take_out(self, samples: Sequence[int]) -> None:
-        """Divide every cluster that holds some of the samples, and others; must-links hold."""
-        chosen = {i for sample in samples if not self.junk[sample] for i in self.component(sample).tolist()}
-        self._divide(chosen, lambda own: [own])
+    def _unite(self, left: int, right: int) -> None:
+        """Unite the clusters of two must-linked samples; of junk ones, those of all that are must-linked with them."""
+        if self.junk[left] or self.junk[right]:
+            self._gather(left)
+        elif self.partition.cluster_of(left) != self.partition.cluster_of(right):
+            self.merge(self.partition.cluster_of(left), self.partition.cluster_of(right), (left, right))
+
+    def _gather(self, sample: int) -> None:
+        """Unite the clusters of all samples that are must-linked with one; it may be what links them."""
+        present = [i for i in self.store.component(sample) if not self.junk[i]]
+        for other in present[1:]:
+            a, b = self.partition.cluster_of(present[0]), self.partition.cluster_of(other)
+            if a != b:
+                self.merge(a, b, (present[0], other))
+
+    def _take_out(self, groups: Sequence[Sequence[int]]) -> None:
+        """Divide every cluster that holds some of the samples, and others: each group leaves together."""
+        group_of: dict[int, int] = {}
+        for at, group in enumerate(groups):
+            for sample in group:
+                if not self.junk[sample] and sample not in group_of:
+                    group_of.update((mate, at) for mate in self.component(sample).tolist())
+        self._divide(group_of)
 
     def _put_away(self, samples: Sequence[int]) -> None:
         fresh = sorted({sample for sample in samples if not self.junk[sample]})
         self.junk.put(fresh, True)
-        self._divide(fresh, lambda own: [own[k : k + 1] for k in range(len(own))], whole=True)
+        self._divide({sample: sample for sample in fresh})
         self._tell_of(fresh)
 
     def _bring_back(self, samples: Sequence[int]) -> None:
@@ -312,9 +331,7 @@ class Context:
         self.junk.put(fresh, False)
         self._tell_of(fresh)
         for sample in fresh:
-            mate = next((i for i in self.store.component(sample) if i != sample and not self.junk[i]), sample)
-            if self.partition.cluster_of(mate) != self.partition.cluster_of(sample):
-                self.merge(self.partition.cluster_of(sample), self.partition.cluster_of(mate), (sample, mate))
+            self._gather(sample)
 
     def _tell_of(self, singles: Sequence[int]) -> None:
         """Have the watchers look again at samples that became junk, or are no longer, each a cluster of its own."""
@@ -322,21 +339,19 @@ class Context:
             for watcher in self.watchers:
                 watcher.divided(cluster, [cluster])
 
-    def _divide(
-        self, samples: Collection[int], parts: Callable[[IntArray], list[IntArray]], whole: bool = False
-    ) -> None:
-        """Divide every cluster that holds some of the samples: the rest, and what ``parts`` makes of them.
-
-        A cluster that holds nothing else is divided only with ``whole``.
-        """
-        chosen = np.array(sorted(samples), np.int32)
+    def _divide(self, group_of: Mapping[int, int]) -> None:
+        """Divide every cluster that holds some of the samples: what is not named, and one part for each group."""
+        chosen = np.array(sorted(group_of), np.int32)
+        groups = np.array([group_of[sample] for sample in chosen.tolist()], np.int64)
         labels = self.partition.labels[chosen]
         for cluster in np.unique(labels).tolist():
-            own = chosen[labels == cluster]
+            here = labels == cluster
+            own, groups_here = chosen[here], groups[here]
             rest = np.setdiff1d(self.partition.members(cluster), own, assume_unique=True)
-            pieces = ([rest] if len(rest) else []) + (parts(own) if len(rest) or whole else [])
-            if len(pieces) > 1:
-                self.split(cluster, pieces)
+            parts = [own[groups_here == group] for group in np.unique(groups_here).tolist()]
+            parts = [rest, *parts] if len(rest) else parts
+            if len(parts) > 1:
+                self.split(cluster, parts)
 
     def _cut(self, left: int, right: int) -> None:
         """Divide a cluster between two samples that differ; each must-link component goes whole, to the nearer one."""

@@ -17,8 +17,8 @@ class Correction:
 
     Attributes
     ----------
-    leave : tuple of int
-        Samples that leave their clusters first, each part of a cluster together with all that is must-linked with it.
+    leave : tuple of tuples of int
+        Groups of samples that leave their clusters first, each group together, with all that is must-linked with it.
     together, apart : tuple of (int, int)
         Must-links and cannot-links. The clusters of the former are united, those of the latter divided.
     junk, restore : tuple of int
@@ -29,7 +29,7 @@ class Correction:
         Skipped pairs may be asked again.
     """
 
-    leave: tuple[int, ...] = ()
+    leave: tuple[tuple[int, ...], ...] = ()
     together: Pairs = ()
     apart: Pairs = ()
     junk: tuple[int, ...] = ()
@@ -41,10 +41,10 @@ class Correction:
     def to_json(self) -> dict[str, Any]:
         """The fields that are not empty, as JSON-able values."""
         found: dict[str, Any] = {}
-        for name in ("leave", "junk", "restore", "finish", "reopen"):
+        for name in ("junk", "restore", "finish", "reopen"):
             if getattr(self, name):
                 found[name] = list(getattr(self, name))
-        for name in ("together", "apart"):
+        for name in ("leave", "together", "apart"):
             if getattr(self, name):
                 found[name] = [list(pair) for pair in getattr(self, name)]
         if self.requeue:
@@ -55,14 +55,15 @@ class Correction:
     def from_json(cls, values: Mapping[str, Any]) -> Self:
         """Inverse of `to_json`. Raises `TypeError` or `ValueError` for what it cannot have written."""
         read: dict[str, Any] = {}
-        for name in ("leave", "junk", "restore", "finish", "reopen"):
+        for name in ("junk", "restore", "finish", "reopen"):
             read[name] = tuple(int(sample) for sample in values.get(name, ()))
         for name in ("together", "apart"):
             read[name] = tuple((int(left), int(right)) for left, right in values.get(name, ()))
+        read["leave"] = tuple(tuple(int(sample) for sample in group) for group in values.get("leave", ()))
         return cls(**read, requeue=bool(values.get("requeue", False)))
 
     def samples(self) -> set[int]:
         """All samples that are named."""
-        found = {*self.leave, *self.junk, *self.restore, *self.finish, *self.reopen}
-        found.update(sample for pair in (*self.together, *self.apart) for sample in pair)
+        found = {*self.junk, *self.restore, *self.finish, *self.reopen}
+        found.update(sample for group in (*self.leave, *self.together, *self.apart) for sample in group)
         return found

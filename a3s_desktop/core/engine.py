@@ -107,6 +107,12 @@ class Engine:
         """Samples marked as finished, for reading."""
         return self._context.finished
 
+    def finished_clusters(self) -> frozenset[int]:
+        """Ids of the clusters all of whose samples are marked as finished."""
+        junk = self.junk.values
+        barred = self._context.barred().tolist()
+        return frozenset(c for c in barred if not junk[int(self.partition.members(c)[0])])
+
     @property
     def store(self) -> ConstraintStore:
         """The constraint store, for reading."""

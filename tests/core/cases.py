@@ -138,9 +138,9 @@ def correction_of(engine: Engine, kind: str, first: int, second: int, count: int
     rest = [i for i in members if i not in some]
     apart = ((some[0], rest[0]),) if rest else ()
     if kind == "take out":
-        return Correction(leave=some, together=chain, apart=apart)
+        return Correction(leave=(some,), together=chain, apart=apart)
     target = [(some[0], second)] if second not in members else []
-    return Correction(leave=some, together=(*chain, *target), apart=apart)
+    return Correction(leave=(some,), together=(*chain, *target), apart=apart)
 
 
 def correct(engine: Engine, correction: Correction) -> bool:

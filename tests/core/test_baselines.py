@@ -299,14 +299,18 @@ def test_rare_open_pairs_are_found_and_drawn_evenly(seed: int, n: int, answers: 
     store, rng = context.store, np.random.default_rng(seed)
     for answer in answers:
         i, j = rng.integers(n, size=2).tolist()
-        if i != j and answer is Answer.SKIP:
-            store.skip(i, j)
+        if i != j and answer in (Answer.SKIP, Answer.INCOMPARABLE):
+            store.skip(i, j, answer is Answer.INCOMPARABLE)
+        elif i != j and (junk := answer.junked(i, j)):
+            context.correct(Correction(junk=junk))
         elif i != j and store.relation(i, j) is None:
             store.add(i, j, answer)
     unknown = {
         pair
         for pair in itertools.combinations(range(n), 2)
-        if store.relation(*pair) is None and not store.is_skipped(*pair)
+        if store.relation(*pair) is None
+        and not store.is_skipped(*pair)
+        and not (context.junk[pair[0]] or context.junk[pair[1]])
     }
     drawn = Counter(RandomPairs()._rare_pair(context, rng) for _ in range(20 * len(unknown) + 1))
     if unknown:

@@ -104,6 +104,8 @@ class NeighbourhoodStrategy(Reclustering):
 
     def _candidates(self, context: Context, known: Neighbourhoods) -> npt.NDArray[np.int64]:
         """Samples outside all neighbourhoods that something can be learnt about, ascending."""
+        if not (self._open(context, known) or self._may_found(context, known)):
+            return np.zeros(0, np.int64)
         store = context.store
         candidates = (known.group < 0) & ~np.isin(context.partition.labels, context.barred())
         touched = {i for left, right, _ in store.constraints() for i in (left, right)}
@@ -116,7 +118,11 @@ class NeighbourhoodStrategy(Reclustering):
 
     def _is_foreign(self, context: Context, known: Neighbourhoods, sample: int) -> bool:
         relation = context.store.relation
-        return all(relation(sample, founder) is Answer.DIFFERENT for founder in known.founders)
+        return all(relation(sample, founder) is Answer.DIFFERENT for founder in self._open(context, known))
+
+    def _open(self, context: Context, known: Neighbourhoods) -> list[int]:
+        """The founders of neighbourhoods that something may be asked about."""
+        return [founder for founder in known.founders if not context.is_barred(context.home(founder))]
 
     def _partners(self, context: Context, known: Neighbourhoods, sample: int) -> dict[int, int]:
         """The neighbourhoods that a sample can be asked against, and the member of each to ask: the nearest one."""

@@ -48,7 +48,7 @@ class RandomPairs(Reclustering):
         open_to[left] = False
         if touched[left]:
             at = int(closure.component[left])
-            open_to[touched] = ~np.isin(closure.component[touched], [at, *closure.apart[at].tolist()])
+            open_to[touched] &= ~np.isin(closure.component[touched], [at, *closure.apart[at].tolist()])
         open_to[skipped.get(left, [])] = False
         partners = np.flatnonzero(open_to)
         return left, int(partners[rng.integers(len(partners))])
