@@ -39,6 +39,8 @@ class ActionSpec:
     positions : bool
         Whether letters are also bound by their place on the keyboard, for layouts without Latin letters.
     checkable : bool
+    hold : bool
+        Whether it lasts while its key is held and ends when the key is let go (``Shortcuts.held``).
     legend : str
         Short wording for the legend on the pair page; empty: not listed there.
     """
@@ -53,6 +55,7 @@ class ActionSpec:
     positions: bool = True
     checkable: bool = False
     legend: str = ""
+    hold: bool = False
 
 
 ACTIONS: tuple[ActionSpec, ...] = (
@@ -66,18 +69,70 @@ ACTIONS: tuple[ActionSpec, ...] = (
     ActionSpec("edit.undo", "Undo", ("Ctrl+Z", "U", "Alt+Backspace"), Scope.WINDOW, "undo",
                "Take back the last answer and everything it caused.", legend="undo"),
     ActionSpec("edit.redo", "Redo", ("Ctrl+Shift+Z", "Ctrl+Y"), Scope.WINDOW, "redo",
-               "Give the answer again that was taken back.", legend="redo"),
+               "Give the answer again that was taken back."),
     # looking
-    ActionSpec("view.fit", "Fit images", ("0", "Ctrl+0"), Scope.PAIR, "fit",
-               "Show both images whole.", legend="fit"),
+    ActionSpec("view.fit", "Whole images", ("0", "Ctrl+0", "Home"), Scope.PAIR, "fit",
+               "Show both images whole.", legend="whole"),
     ActionSpec("view.actual", "Actual size", ("1", "Ctrl+1"), Scope.PAIR, "actual",
                "Show one image pixel on one screen pixel.", legend="1:1"),
-    ActionSpec("view.zoom_in", "Zoom in", ("+", "=", "Ctrl++"), Scope.PAIR, "zoom-in",
-               "Enlarge both images.", repeat=True, positions=False, legend="zoom in"),
-    ActionSpec("view.zoom_out", "Zoom out", ("-", "Ctrl+-"), Scope.PAIR, "zoom-out",
+    ActionSpec("view.zoom_in", "Zoom in", ("+", "=", "Ctrl++", "PgUp"), Scope.PAIR, "zoom-in",
+               "Enlarge both images.", repeat=True, positions=False, legend="zoom"),
+    ActionSpec("view.zoom_out", "Zoom out", ("-", "Ctrl+-", "PgDown"), Scope.PAIR, "zoom-out",
                "Make both images smaller.", repeat=True, positions=False, legend="zoom out"),
+    ActionSpec("view.left", "Look further left", ("Shift+Left",), Scope.PAIR, "",
+               "Move enlarged images.", repeat=True, legend="move"),
+    ActionSpec("view.right", "Look further right", ("Shift+Right",), Scope.PAIR, "",
+               "Move enlarged images.", repeat=True),
+    ActionSpec("view.up", "Look further up", ("Shift+Up",), Scope.PAIR, "",
+               "Move enlarged images.", repeat=True),
+    ActionSpec("view.down", "Look further down", ("Shift+Down",), Scope.PAIR, "",
+               "Move enlarged images.", repeat=True),
     ActionSpec("view.link", "Link zoom", ("L",), Scope.PAIR, "link",
-               "Zoom and move both images together.", checkable=True, legend="link zoom"),
+               "Zoom and move both images together. Off, keys move the right image alone.",
+               checkable=True, legend="link zoom"),
+    ActionSpec("compare.flip", "Flip", ("V", "End"), Scope.PAIR, "flip",
+               "While the key is held, each image is shown in the place of the other.",
+               hold=True, legend="flip (hold)"),
+    ActionSpec("compare.overlay", "Overlay", ("O",), Scope.PAIR, "overlay",
+               "Lay the right image over the left one. The same key goes back.",
+               checkable=True, legend="overlay"),
+    ActionSpec("compare.split", "Split", ("S",), Scope.PAIR, "split",
+               "Both images in one place, parted by a line. The same key goes back.",
+               checkable=True, legend="split"),
+    ActionSpec("compare.difference", "Difference", ("D",), Scope.PAIR, "difference",
+               "Show only where the images differ. The same key goes back.",
+               checkable=True, legend="difference"),
+    ActionSpec("compare.more", "More of the right image", ("Up",), Scope.PAIR, "",
+               "Overlay: more opaque. Split: the line to the right. Difference: stronger.",
+               repeat=True, legend="amount"),
+    ActionSpec("compare.less", "Less of the right image", ("Down",), Scope.PAIR, "",
+               "Overlay: more transparent. Split: the line to the left. Difference: weaker.", repeat=True),
+    ActionSpec("compare.turn_left", "Turn the left image", ("E",), Scope.PAIR, "turn-left",
+               "Turn the left image a quarter clockwise.", legend="turn"),
+    ActionSpec("compare.turn_right", "Turn the right image", ("R",), Scope.PAIR, "turn-right",
+               "Turn the right image a quarter clockwise."),
+    ActionSpec("compare.mirror_left", "Mirror the left image", ("Shift+E",), Scope.PAIR, "mirror-left",
+               "Exchange left and right of the left image."),
+    ActionSpec("compare.mirror_right", "Mirror the right image", ("Shift+R",), Scope.PAIR, "mirror-right",
+               "Exchange left and right of the right image."),
+    ActionSpec("compare.tones", "Tones…", ("A",), Scope.PAIR, "tones",
+               "Brightness, contrast, gamma and equalise, for this pair and the following ones.",
+               checkable=True, legend="tones"),
+    ActionSpec("compare.brighter", "Brighter", ("B",), Scope.PAIR, "", repeat=True),
+    ActionSpec("compare.darker", "Darker", ("Shift+B",), Scope.PAIR, "", repeat=True),
+    ActionSpec("compare.more_contrast", "More contrast", ("K",), Scope.PAIR, "", repeat=True),
+    ActionSpec("compare.less_contrast", "Less contrast", ("Shift+K",), Scope.PAIR, "", repeat=True),
+    ActionSpec("compare.more_gamma", "Lighter shadows", ("G",), Scope.PAIR, "", repeat=True),
+    ActionSpec("compare.less_gamma", "Darker shadows", ("Shift+G",), Scope.PAIR, "", repeat=True),
+    ActionSpec("compare.equalise", "Equalise", ("Q",), Scope.PAIR, "",
+               "Spread the tones of each image over the whole range.", checkable=True),
+    ActionSpec("compare.original", "As the files are", ("W",), Scope.PAIR, "original",
+               "Tones as in the files, nothing turned or mirrored."),
+    ActionSpec("compare.facts", "File facts", ("I",), Scope.PAIR, "info",
+               "Name, folder, size and date of both files, over the images.",
+               checkable=True, legend="file facts"),
+    ActionSpec("view.blind", "Hide scores", ("Ctrl+B",), Scope.PAIR, "",
+               "Blind mode: neither probabilities nor suggestions are shown before the answer.", checkable=True),
     ActionSpec("view.legend", "Show keys", ("?",), Scope.PAIR, "keyboard",
                "Show or hide the list of keys.", positions=False, checkable=True, legend="hide"),
     # panels and pages
@@ -94,13 +149,49 @@ ACTIONS: tuple[ActionSpec, ...] = (
     ActionSpec("project.export", "Export…", ("Ctrl+E",), Scope.WINDOW, "export", "Write the clusters to a file."),
     ActionSpec("project.close", "Close project", ("Ctrl+W",), Scope.WINDOW, "close", "Go back to the start page."),
     # the program
+    ActionSpec("settings.keys", "Keyboard shortcuts…", ("Ctrl+K",), Scope.WINDOW, "keyboard",
+               "See and change the keys of every action."),
+    ActionSpec("language.system", "Language of the system", (), Scope.WINDOW, checkable=True),
+    ActionSpec("language.en", "English", (), Scope.WINDOW, checkable=True),
+    ActionSpec("language.de", "Deutsch", (), Scope.WINDOW, checkable=True),
     ActionSpec("theme.system", "Follow the system", (), Scope.WINDOW, checkable=True),
     ActionSpec("theme.light", "Light", (), Scope.WINDOW, "sun", checkable=True),
     ActionSpec("theme.dark", "Dark", (), Scope.WINDOW, "moon", checkable=True),
+    ActionSpec("theme.contrast", "High contrast", (), Scope.WINDOW, "contrast", checkable=True),
+    ActionSpec("window.text_larger", "Larger text", (), Scope.WINDOW, "text", "Make all text larger."),
+    ActionSpec("window.text_smaller", "Smaller text", (), Scope.WINDOW, "", "Make all text smaller."),
+    ActionSpec("window.next_part", "Next part of the window", ("F6",), Scope.WINDOW, "",
+               "Move the keyboard to the next part: pages, map, panels."),
+    ActionSpec("window.previous_part", "Previous part of the window", ("Shift+F6",), Scope.WINDOW, "",
+               "Move the keyboard to the part before."),
     ActionSpec("window.fullscreen", "Full screen", ("F11",), Scope.WINDOW, "expand", checkable=True),
+    ActionSpec("help.contents", "Help", ("F1",), Scope.WINDOW, "help",
+               "Short pages about everything the program does."),
+    ActionSpec("help.tour", "Show the tour", (), Scope.WINDOW, "", "Four steps through the pair page."),
     ActionSpec("help.about", "About A3S Desktop", (), Scope.WINDOW, "info"),
     ActionSpec("app.quit", "Quit", ("Ctrl+Q",), Scope.WINDOW, "quit", "Every answer is already saved."),
 )  # fmt: skip
+
+
+# Groups of the table in the shortcut editor and the help, by the first part of the id.
+GROUPS: tuple[tuple[str, tuple[str, ...]], ...] = (
+    ("Answers", ("answer", "edit")),
+    ("Looking at the pair", ("view", "compare")),
+    ("Clusters and map", ("cluster", "gallery", "map", "history", "audit")),
+    ("Panels and pages", ("panel", "page")),
+    ("Project", ("project", "export")),
+    ("Program", ("settings", "language", "theme", "window", "help", "app")),
+)
+OTHER_GROUP = "Other"
+
+
+def grouped(actions: Sequence[ActionSpec] = ACTIONS) -> tuple[tuple[str, tuple[ActionSpec, ...]], ...]:
+    """The table by group, each in the table's order; groups without actions are left out."""
+    names = {prefix: title for title, prefixes in GROUPS for prefix in prefixes}
+    found: dict[str, list[ActionSpec]] = {title: [] for title in (*(title for title, _ in GROUPS), OTHER_GROUP)}
+    for spec in actions:
+        found[names.get(spec.id.partition(".")[0], OTHER_GROUP)].append(spec)
+    return tuple((title, tuple(specs)) for title, specs in found.items() if specs)
 
 
 def by_id(actions: Sequence[ActionSpec] = ACTIONS) -> dict[str, ActionSpec]:

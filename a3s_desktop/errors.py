@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from a3s_desktop.i18n import tr, trn
+
 
 class A3SError(Exception):
     """A known problem, said to a person.
@@ -88,9 +90,13 @@ class NameTakenError(InputError):
 
     def __init__(self, name: str, cluster: int, size: int) -> None:
         super().__init__(
-            f"Another cluster, of {size} image{'s' if size != 1 else ''}, is named \N{LEFT DOUBLE QUOTATION MARK}{name}"
-            "\N{RIGHT DOUBLE QUOTATION MARK} already.",
-            "Merge the two, or choose another name.",
+            trn(
+                "Another cluster, of {n} image, is named “{name}” already.",
+                "Another cluster, of {n} images, is named “{name}” already.",
+                size,
+                name=name,
+            ),
+            tr("Merge the two, or choose another name."),
         )
         self.name = name
         self.cluster = cluster

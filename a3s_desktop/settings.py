@@ -18,10 +18,12 @@ from pathlib import Path
 from typing import Any
 
 from a3s_desktop.actions import ACTIONS, effective_keys
+from a3s_desktop.i18n import LANGUAGES, tr
 
 VERSION = 1
 MAX_RECENT = 12
-THEMES = ("system", "light", "dark")
+THEMES = ("system", "light", "dark", "contrast")
+TEXT_SIZES = (100, 115, 130, 150)  # per cent of the system's
 
 _log = logging.getLogger(__name__)
 
@@ -33,7 +35,13 @@ class Settings:
     Attributes
     ----------
     theme : str
-        "system", "light" or "dark".
+        "system", "light", "dark" or "contrast" (high contrast).
+    text_size : int
+        Size of all text in per cent of the system's; one of `TEXT_SIZES`.
+    language : str
+        "system" or a code of `i18n.LANGUAGES`; applies at the next start.
+    tour_done : bool
+        The first-run tour was seen to its end or skipped.
     blind : bool
         Hide probabilities and suggestions on the pair page.
     linked : bool
@@ -55,6 +63,9 @@ class Settings:
     """
 
     theme: str = "system"
+    text_size: int = 100
+    language: str = "system"
+    tour_done: bool = False
     blind: bool = True
     linked: bool = True
     legend: bool = True
@@ -82,21 +93,30 @@ class Settings:
 
 def _boolean(value: Any) -> bool:
     if not isinstance(value, bool):
-        raise ValueError("must be true or false")
+        raise ValueError(tr("must be true or false"))
     return value
 
 
 def _text(value: Any) -> str:
     if not isinstance(value, str):
-        raise ValueError("must be a text")
+        raise ValueError(tr("must be a text"))
     return value
 
 
 def _one_of(choices: tuple[str, ...]) -> Callable[[Any], str]:
     def parse(value: Any) -> str:
         if value not in choices:
-            raise ValueError(f"must be one of {', '.join(choices)}")
+            raise ValueError(tr("must be one of {choices}", choices=", ".join(choices)))
         return str(value)
+
+    return parse
+
+
+def _one_number(choices: tuple[int, ...]) -> Callable[[Any], int]:
+    def parse(value: Any) -> int:
+        if isinstance(value, bool) or value not in choices:
+            raise ValueError(tr("must be one of {choices}", choices=", ".join(map(str, choices))))
+        return int(value)
 
     return parse
 
@@ -104,7 +124,7 @@ def _one_of(choices: tuple[str, ...]) -> Callable[[Any], str]:
 def _integer(low: int, high: int) -> Callable[[Any], int]:
     def parse(value: Any) -> int:
         if isinstance(value, bool) or not isinstance(value, int) or not low <= value <= high:
-            raise ValueError(f"must be a whole number from {low} to {high}")
+            raise ValueError(tr("must be a whole number from {low} to {high}", low=low, high=high))
         return value
 
     return parse
@@ -112,7 +132,7 @@ def _integer(low: int, high: int) -> Callable[[Any], int]:
 
 def _texts(value: Any) -> tuple[str, ...]:
     if not isinstance(value, list | tuple) or not all(isinstance(part, str) for part in value):
-        raise ValueError("must be a list of texts")
+        raise ValueError(tr("must be a list of texts"))
     return tuple(value)
 
 
@@ -122,13 +142,16 @@ def _recent(value: Any) -> tuple[str, ...]:
 
 def _keys(value: Any) -> dict[str, tuple[str, ...]]:
     if not isinstance(value, Mapping):
-        raise ValueError("must map action names to lists of keys")
+        raise ValueError(tr("must map action names to lists of keys"))
     known = {spec.id for spec in ACTIONS}
     return {action: _texts(keys) for action, keys in value.items() if action in known}
 
 
 _PARSERS: dict[str, Callable[[Any], Any]] = {
     "theme": _one_of(THEMES),
+    "text_size": _one_number(TEXT_SIZES),
+    "language": _one_of(("system", *LANGUAGES)),
+    "tour_done": _boolean,
     "blind": _boolean,
     "linked": _boolean,
     "legend": _boolean,
@@ -152,7 +175,7 @@ def parse_settings(values: Mapping[str, Any]) -> tuple[Settings, tuple[str, ...]
         try:
             used[name] = parse(values[name])
         except ValueError as error:
-            problems.append(f"Setting {name!r} {error}; the default is used.")
+            problems.append(tr("Setting '{name}' {problem}; the default is used.", name=name, problem=error))
     return Settings(**used), tuple(problems)
 
 
@@ -206,13 +229,21 @@ class SettingsStore:
         except FileNotFoundError:
             return
         except OSError as error:
-            self.problems = (f"The settings file {path} cannot be read ({error.strerror}); defaults are used.",)
+            self.problems = (
+                tr(
+                    "The settings file {path} cannot be read ({reason}); defaults are used.",
+                    path=path,
+                    reason=error.strerror,
+                ),
+            )
             return
         except (ValueError, RecursionError):
             aside = path.with_name(path.name + ".broken")
             with contextlib.suppress(OSError):
                 os.replace(path, aside)
-            self.problems = (f"The settings file was damaged; it was set aside as {aside.name}, defaults are used.",)
+            self.problems = (
+                tr("The settings file was damaged; it was set aside as {name}, defaults are used.", name=aside.name),
+            )
             return
         self.value, self.problems = parse_settings(raw)
         self._foreign = {name: value for name, value in raw.items() if name not in _PARSERS}

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from a3s_desktop.settings import MAX_RECENT, Settings, SettingsStore, parse_settings
+from a3s_desktop.settings import MAX_RECENT, TEXT_SIZES, THEMES, Settings, SettingsStore, parse_settings
 
 JSON = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=20),
@@ -47,7 +47,9 @@ def test_a_damaged_file_is_set_aside(tmp_path: Path, text: str) -> None:
 @given(st.dictionaries(NAMES, JSON, max_size=6))
 def test_any_json_gives_settings(values: dict[str, object]) -> None:
     settings, problems = parse_settings(values)
-    assert settings.theme in ("system", "light", "dark")
+    assert settings.theme in THEMES
+    assert settings.text_size in TEXT_SIZES
+    assert settings.language in ("system", "en", "de")
     assert 0 <= settings.settle_ms <= 2000
     assert len(problems) <= len(values)
 

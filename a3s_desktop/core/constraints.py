@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from a3s_desktop.core.types import Answer
 from a3s_desktop.core.undo import UndoLog
 from a3s_desktop.errors import ContradictionError
+from a3s_desktop.i18n import tr, trn
 
 Constraint = tuple[int, int, Answer]
 
@@ -129,9 +130,9 @@ class ConstraintStore:
         if known is not None and known != answer:
             chain = self.chain(i, j)
             raise ContradictionError(
-                f"This answer contradicts {len(chain)} earlier answer{'s' if len(chain) > 1 else ''}.",
+                trn("This contradicts {n} earlier answer.", "This contradicts {n} earlier answers.", len(chain)),
                 tuple((left, right, str(said)) for left, right, said in chain),
-                "Undo or change one of them first.",
+                tr("Change or drop one of them first."),
             )
         for sample in (i, j):
             if sample not in self._parent:

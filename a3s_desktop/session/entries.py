@@ -11,6 +11,7 @@ from typing import Any, Self
 from a3s_desktop.core.correction import Correction
 from a3s_desktop.core.types import Answer, Question, Reason
 from a3s_desktop.errors import InputError, ProjectError
+from a3s_desktop.i18n import tr
 
 
 class CorrectionKind(enum.StrEnum):
@@ -158,7 +159,7 @@ class RecordedCorrection:
     def changed(self, answer: Answer | None) -> Self:
         """Withdrawn. Raises `InputError` for an answer: a correction has none."""
         if answer is not None:
-            raise InputError("A correction can only be taken back, not answered differently.")
+            raise InputError(tr("A correction can only be taken back, not answered differently."))
         return replace(self, withdrawn=True)
 
     def largest_item(self) -> int:

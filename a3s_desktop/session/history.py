@@ -16,6 +16,7 @@ from typing import Any, Protocol, Self
 
 from a3s_desktop.core.types import Answer
 from a3s_desktop.errors import InputError, NothingToUndoError, ProjectError, ProjectVersionError
+from a3s_desktop.i18n import tr
 from a3s_desktop.session.entries import CorrectionKind, Entry, RecordedAnswer, RecordedAudit, RecordedCorrection
 from a3s_desktop.session.names import Names
 
@@ -188,13 +189,13 @@ class History:
     def undo(self) -> Self:
         """Take the newest operation back. Raises `NothingToUndoError` where there is none."""
         if self.past is None:
-            raise NothingToUndoError("There is nothing to undo.")
+            raise NothingToUndoError(tr("There is nothing to undo."))
         return type(self)(self.past.before, _Undone(self.past, self._future))
 
     def redo(self) -> Self:
         """Bring the operation undone last back. Raises `NothingToUndoError` where there is none."""
         if self._future is None:
-            raise NothingToUndoError("There is nothing to redo.")
+            raise NothingToUndoError(tr("There is nothing to redo."))
         return type(self)(self._future.operation, self._future.then)
 
     @property
@@ -232,7 +233,7 @@ class History:
     def _amended(self, amendments: Amendments) -> HistoryNode | None:
         least = min(amendments, default=0)
         if least < 1 or max(amendments) > self.count:
-            raise InputError("There is no such entry in the history.")
+            raise InputError(tr("There is no such entry in the history."))
         node, later = self.entries, list[HistoryNode]()
         while node is not None and node.count >= least:
             later.append(node)

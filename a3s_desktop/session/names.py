@@ -17,6 +17,7 @@ import numpy.typing as npt
 
 from a3s_desktop.core.types import IntArray
 from a3s_desktop.errors import InputError
+from a3s_desktop.i18n import number, tr
 
 LONGEST = 200
 """Most characters of a name."""
@@ -46,7 +47,8 @@ def clean_name(text: str) -> str:
     name = " ".join("".join(visible).split())
     if len(name) > LONGEST:
         raise InputError(
-            f"This name has {len(name):,} characters; a name may have at most {LONGEST}.", "Choose a shorter name."
+            tr("This name has {n} characters; a name may have at most {most}.", n=number(len(name)), most=LONGEST),
+            tr("Choose a shorter name."),
         )
     return name
 

@@ -15,6 +15,7 @@ import numpy as np
 from a3s_desktop.core.correction import Correction, Pairs
 from a3s_desktop.core.engine import Engine
 from a3s_desktop.errors import InputError, NameTakenError
+from a3s_desktop.i18n import tr
 from a3s_desktop.session.entries import CorrectionKind, RecordedCorrection
 from a3s_desktop.session.names import MOST_ANCHORS, Names, clean_name, name_key
 
@@ -40,7 +41,7 @@ class Merge:
     def record(self, engine: Engine, names: Names, when: float) -> RecordedCorrection:  # noqa: ARG002
         """One must-link between the two; where members are known to differ, between those."""
         if self.first == self.second:
-            raise InputError("A cluster cannot be merged with itself.", "Choose two different clusters.")
+            raise InputError(tr("A cluster cannot be merged with itself."), tr("Choose two different clusters."))
         for cluster in (self.first, self.second):
             _members(engine, cluster)
         pair = _held_apart(engine, self.first, self.second) or (_face(engine, self.first), _face(engine, self.second))
@@ -68,8 +69,8 @@ class SplitOff:
         behind = _behind(engine, items)
         if not behind and (len(np.unique(engine.labels[list(items)])) == 1) and not (self.each and len(items) > 1):
             raise InputError(
-                "All images of this cluster are selected: nothing would stay behind.",
-                "Select only the images that do not belong to it.",
+                tr("All images of this cluster are selected: nothing would stay behind."),
+                tr("Select only the images that do not belong to it."),
             )
         if self.each:
             groups: tuple[tuple[int, ...], ...] = tuple((item,) for item in items)
@@ -94,7 +95,7 @@ class Move:
         there = set(_members(engine, self.cluster).tolist())
         items = tuple(dict.fromkeys(item for item in self.items if item not in there))
         if not items:
-            raise InputError("These images are in that cluster already.", "Choose another cluster.")
+            raise InputError(tr("These images are in that cluster already."), tr("Choose another cluster."))
         junk = tuple(item for item in items if engine.junk[item])
         behind = _behind(engine, tuple(item for item in items if not engine.junk[item]))
         links = (*itertools.pairwise(items), (items[0], _face(engine, self.cluster)))
@@ -131,7 +132,7 @@ class Restore:
         """The images that are junk now."""
         items = tuple(dict.fromkeys(item for item in self.items if engine.junk[item]))
         if not items:
-            raise InputError("None of these images is junk.", "Select images of the junk group.")
+            raise InputError(tr("None of these images is junk."), tr("Select images of the junk group."))
         return RecordedCorrection(CorrectionKind.RESTORE, Correction(restore=items), items[:_SHOWN], len(items), when)
 
 
@@ -149,7 +150,7 @@ class Rename:
         labels, junk = engine.labels, engine.junk.values
         old = names.in_cluster(self.cluster, labels, junk)
         if not name and not old:
-            raise InputError("A name must have at least one letter.", "Type a name.")
+            raise InputError(tr("A name must have at least one letter."), tr("Type a name."))
         taken = names.of_clusters(labels, junk).items()
         holder = next((cluster for cluster, other in taken if name_key(other) == name_key(name)), None)
         if name and holder is not None and holder != self.cluster:
@@ -192,7 +193,7 @@ class Requeue:
         """Raises `InputError` where none was skipped."""
         count = sum(not for_good for *_, for_good in engine.store.skipped())
         if not count:
-            raise InputError("No pair was skipped.", "There is nothing to ask again.")
+            raise InputError(tr("No pair was skipped."), tr("There is nothing to ask again."))
         return RecordedCorrection(CorrectionKind.REQUEUE, Correction(requeue=True), (), count, when)
 
 
@@ -202,7 +203,9 @@ class Requeue:
 def _members(engine: Engine, cluster: int) -> np.ndarray:
     members = engine.partition.members(cluster)
     if not len(members):
-        raise InputError("This cluster is no longer there.", "It was merged or divided meanwhile; choose another.")
+        raise InputError(
+            tr("This cluster is no longer there."), tr("It was merged or divided meanwhile; choose another.")
+        )
     return members
 
 
@@ -210,7 +213,7 @@ def _chosen(engine: Engine, items: Sequence[int]) -> tuple[int, ...]:
     """The items that are not junk, each once, ascending."""
     chosen = tuple(sorted({item for item in items if not engine.junk[item]}))
     if not chosen:
-        raise InputError("No image is selected.", "Select one or more images first.")
+        raise InputError(tr("No image is selected."), tr("Select one or more images first."))
     return chosen
 
 

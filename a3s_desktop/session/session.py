@@ -15,10 +15,12 @@ import numpy.typing as npt
 from a3s_desktop.core.engine import Engine
 from a3s_desktop.core.types import Answer, InitialState, StrategyOptions
 from a3s_desktop.errors import A3SError, InputError, NothingToUndoError, ProjectError, ReadOnlyError, StaleAnswerError
+from a3s_desktop.i18n import tr
 from a3s_desktop.session.audit import draw_pair
 from a3s_desktop.session.entries import RecordedAnswer, RecordedAudit, RecordedCorrection
 from a3s_desktop.session.history import ANSWER, AUDIT, CHANGE, CORRECT, REDO, UNDO, History, amendments_to_json
 from a3s_desktop.session.operations import Operation
+from a3s_desktop.session.overview import Overview
 from a3s_desktop.session.replay import EngineSource
 from a3s_desktop.session.state import Change, ChangeKind, HistoryEntry, SessionState, no_items
 from a3s_desktop.session.view import history_entry, moved_items, session_state
@@ -114,6 +116,11 @@ class Session:
         """Items of a cluster, ascending; empty for an id that no item has."""
         return tuple(self.engine.partition.members(cluster).tolist())
 
+    @property
+    def overview(self) -> Overview:
+        """Clusters and images by doubt and by nearness, as they are now."""
+        return Overview(self.engine, self._initial.graph, self.state.names)
+
     def history(self, limit: int | None = None) -> tuple[HistoryEntry, ...]:
         """The entries in force, newest first; at most ``limit``."""
         return tuple(itertools.islice(self._entries(), limit))
@@ -188,7 +195,9 @@ class Session:
         self._check_writable()
         question = self.engine.question
         if question is None or self.state.question is None or self.state.question.id != question_id:
-            raise StaleAnswerError("This answer belongs to a pair that is no longer asked.", "It was not counted.")
+            raise StaleAnswerError(
+                tr("This answer belongs to a pair that is no longer asked."), tr("It was not counted.")
+            )
         entry = RecordedAnswer.of(question, Answer(answer), time.time())
         record = (ANSWER, entry.payload(), entry.when)
         return self._transact(ChangeKind.ANSWER, entry_text(entry), record, self._history.push(entry))
@@ -241,7 +250,7 @@ class Session:
         amendments = {number: answer}
         record = (CHANGE, amendments_to_json(amendments), time.time())
         history = self._history.change(amendments)
-        return self._transact(ChangeKind.CHANGE, CHANGED, record, history, refuse=False)
+        return self._transact(ChangeKind.CHANGE, tr(CHANGED), record, history, refuse=False)
 
     def audit(self, left: int, right: int, answer: Answer) -> Outcome:
         """Note what a pair of the random sample is. It measures and changes nothing; see ``state.audit``.
@@ -265,8 +274,8 @@ class Session:
         self._check_writable()
         last = self._history.past
         if last is None:
-            raise NothingToUndoError("There is nothing to undo.")
-        text = f"Undo {operation_text(last)}"
+            raise NothingToUndoError(tr("There is nothing to undo."))
+        text = tr("Undo {operation}", operation=operation_text(last))
         return self._transact(ChangeKind.UNDO, text, (UNDO, {}, time.time()), self._history.undo(), refuse=False)
 
     def redo(self) -> Outcome:
@@ -279,8 +288,8 @@ class Session:
         self._check_writable()
         following = self._history.next
         if following is None:
-            raise NothingToUndoError("There is nothing to redo.")
-        text = f"Redo {operation_text(following)}"
+            raise NothingToUndoError(tr("There is nothing to redo."))
+        text = tr("Redo {operation}", operation=operation_text(following))
         return self._transact(ChangeKind.REDO, text, (REDO, {}, time.time()), self._history.redo(), refuse=False)
 
     # --- leaving
@@ -301,7 +310,7 @@ class Session:
         InputError, StorageFailedError
         """
         if self._workspace is None:
-            raise ProjectError("This session has no project folder whose images could be named.")
+            raise ProjectError(tr("This session has no project folder whose images could be named."))
         writers: dict[str, Callable[..., Any]] = {"csv": export_csv, "json": export_json}
         if format not in writers:
             raise InputError(f"There is no export format {format!r}.", f"Choose one of: {', '.join(writers)}.")
@@ -367,7 +376,9 @@ class Session:
 
     def _check_writable(self) -> None:
         if self._read_only:
-            raise ReadOnlyError("This project is open read-only.", "Close it in the other window, then open it again.")
+            raise ReadOnlyError(
+                tr("This project is open read-only."), tr("Close it in the other window, then open it again.")
+            )
 
     def _snapshot_if_due(self) -> None:
         # Outside of the operations, so that no answer waits for it and none can fail by it.

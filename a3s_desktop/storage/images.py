@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import os
 import stat
-import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from a3s_desktop.errors import InputError
 from a3s_desktop.storage import files
+from a3s_desktop.storage.picture import MAX_DECODED_BYTES, PictureError, read_picture
 from a3s_desktop.task import Task
 
 EXTENSIONS = frozenset(
@@ -215,7 +215,8 @@ def _plausible(head: bytes, tail: bytes, size: int) -> bool:
     if head.startswith(b"\xff\xd8\xff"):
         return b"\xff\xd9" in tail
     if head.startswith(b"\x89PNG\r\n\x1a\n"):
-        return head[12:16] == b"IHDR" and 0 not in _two(head, 16, 4) and b"IEND" in tail
+        width, height = _two(head, 16, 4)
+        return head[12:16] == b"IHDR" and 0 < width * height * 4 <= MAX_DECODED_BYTES and b"IEND" in tail
     if head.startswith((b"GIF87a", b"GIF89a")):
         return tail.rstrip(b"\0").endswith(b";") and size > 13
     if head.startswith(b"RIFF") and head[8:12] == b"WEBP":
@@ -231,22 +232,7 @@ def _two(head: bytes, at: int, width: int) -> tuple[int, int]:
 
 def _decode(path: str) -> str:
     """Decode an image that looks odd: the last word on whether it can be shown."""
-    from PIL import Image, UnidentifiedImageError
-
     try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            with Image.open(path) as image:
-                if image.width * image.height <= 64_000_000:
-                    image.draft("RGB", (64, 64))
-                    image.load()
-        return ""
-    except Image.DecompressionBombError:
-        return ""  # a very large image: shown scaled
-    except UnidentifiedImageError:
-        if path.lower().endswith((".heic", ".heif")):
-            return "HEIC images need the optional package pi-heif"
-        return "it is no image of a known format, or its beginning is damaged"
-    except Exception as error:  # decoders raise anything on damaged files
-        text = str(error).strip().splitlines()[0] if str(error).strip() else type(error).__name__
-        return f"it cannot be decoded ({text[:120]})"
+        return read_picture(Path(path), (64, 64)).note
+    except PictureError as error:
+        return str(error)

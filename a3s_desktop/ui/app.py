@@ -10,17 +10,26 @@ from pathlib import Path
 from typing import Any
 
 import platformdirs
-from PySide6.QtCore import QEvent, QMessageLogContext, QtMsgType, qInstallMessageHandler
+from PySide6.QtCore import (
+    QEvent,
+    QLibraryInfo,
+    QLocale,
+    QMessageLogContext,
+    QtMsgType,
+    QTranslator,
+    qInstallMessageHandler,
+)
 from PySide6.QtWidgets import QApplication
 
-from a3s_desktop import __version__
+from a3s_desktop import __version__, i18n
 from a3s_desktop.logs import crash_hooks, qt_level, start_logging
+from a3s_desktop.resources import resource
 from a3s_desktop.settings import SettingsStore
 from a3s_desktop.ui.auto_demo import auto_demo
 from a3s_desktop.ui.program import Program
 from a3s_desktop.ui.theme import apply_theme, icon
 
-__all__ = ["Program", "auto_demo", "main", "make_application"]
+__all__ = ["Program", "auto_demo", "main", "make_application", "speak"]
 
 NAME = "a3s-desktop"
 TRACE_VARIABLE = "A3S_TRACE_FILE"  # see trace.py
@@ -40,6 +49,18 @@ def make_application(arguments: list[str] | None = None) -> QApplication:
     app.setDesktopFileName(NAME)
     app.setWindowIcon(icon("app", size=256))
     return app
+
+
+def speak(app: QApplication, setting: str) -> str:
+    """Choose the program's language, and Qt's for its own dialogs; before the window is built. Returns its code."""
+    chosen = i18n.use(i18n.preferred(setting, QLocale.system().name()), resource("locale"))
+    QLocale.setDefault(QLocale(chosen) if setting != "system" else QLocale.system())
+    translator = QTranslator(app)
+    if chosen != "en" and translator.load(
+        f"qtbase_{chosen}", QLibraryInfo.path(QLibraryInfo.LibraryPath.TranslationsPath)
+    ):
+        app.installTranslator(translator)
+    return chosen
 
 
 def main(project: Path | None = None, read_only: bool = False, demo: str | None = None) -> int:
@@ -69,9 +90,11 @@ def main(project: Path | None = None, read_only: bool = False, demo: str | None 
         settings = SettingsStore(Path(platformdirs.user_config_dir(NAME, appauthor=False)) / "settings.json")
         for problem in settings.problems:
             log.warning("%s", problem)
-        apply_theme(app, settings.value.theme)
+        speak(app, settings.value.language)
+        apply_theme(app, settings.value.theme, settings.value.text_size)
         trace = os.environ.get(TRACE_VARIABLE)
         program = Program(settings, demo_folder(), log_file.path, Path(trace) if trace else None)
+        program.help.offers_tour = not trace  # a traced run measures; nobody is there to be shown around
         handlers = {number: signal.signal(number, _quit) for number in (signal.SIGINT, signal.SIGTERM)}
         with crash_hooks(program.crashes.report):
             program.show()

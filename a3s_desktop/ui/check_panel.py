@@ -18,6 +18,7 @@ from PySide6.QtWidgets import (
 )
 
 from a3s_desktop.errors import A3SError
+from a3s_desktop.i18n import number, tr, trn
 from a3s_desktop.storage.spec import SpecReport
 from a3s_desktop.ui.theme import SPACE_2, SPACE_3, SPACE_4, icon_pixmap, tokens
 
@@ -47,7 +48,7 @@ class CheckPanel(QFrame):
         self.headline = QLabel()
         self.headline.setProperty("role", "heading")
         self.headline.setWordWrap(True)
-        self.headline.setAccessibleName("Result of the check")
+        self.headline.setAccessibleName(tr("Result of the check"))
         head.addWidget(self.headline, 1)
         layout.addLayout(head)
         self.facts = QLabel()
@@ -62,13 +63,13 @@ class CheckPanel(QFrame):
         self._scroll.viewport().setAutoFillBackground(False)
         layout.addWidget(self._scroll, 1)
         self._state: tuple[str, str] = ("", "")
-        self.confirm = QCheckBox("These rows and images belong together")
+        self.confirm = QCheckBox(tr("These rows and images belong together"))
         self.confirm.toggled.connect(self.confirmationChanged)
         self.confirm.hide()
         layout.addWidget(self.confirm)
         self._needs_confirmation = False
         self.messages: list[str] = []
-        self.show_waiting("Choose an image folder and a feature file.")
+        self.show_waiting(tr("Choose an image folder and a feature file."))
 
     @property
     def confirmed(self) -> bool:
@@ -84,7 +85,7 @@ class CheckPanel(QFrame):
 
     def show_failure(self, error: A3SError) -> None:
         """The check itself could not be finished."""
-        self._head("warning", "This cannot be used yet")
+        self._head("warning", tr("This cannot be used yet"))
         self.facts.hide()
         self._fill([_message(error.message, error.hint, "banner-danger")])
         self.messages = [str(error)]
@@ -102,14 +103,17 @@ class CheckPanel(QFrame):
             _message(error.message, error.hint, "banner-danger") for error in errors[:MAX_MESSAGES]
         ]
         if len(errors) > MAX_MESSAGES:
-            blocks.append(_message(f"… and {len(errors) - MAX_MESSAGES:,} more.", "", "banner-danger"))
+            blocks.append(_message(tr("… and {n} more.", n=number(len(errors) - MAX_MESSAGES)), "", "banner-danger"))
         blocks += [_message(str(warning), "", "banner-warning") for warning in warnings[:MAX_MESSAGES]]
         if report.pairs:
             blocks.append(self._pairs(report))
         if errors:
-            self._head("warning", "1 thing to put right" if len(errors) == 1 else f"{len(errors)} things to put right")
+            self._head(
+                "warning",
+                trn("{n} thing to put right", "{n} things to put right", len(errors)),
+            )
         else:
-            self._head("check-circle", "Everything fits")
+            self._head("check-circle", tr("Everything fits"))
         self.facts.setText(_facts(report))
         self.facts.setVisible(bool(self.facts.text()))
         self._fill(blocks)
@@ -152,12 +156,12 @@ class CheckPanel(QFrame):
         box = QWidget()
         column = QVBoxLayout(box)
         column.setContentsMargins(0, 0, 0, 0)
-        title = QLabel("First and last rows")
+        title = QLabel(tr("First and last rows"))
         title.setProperty("role", "muted")
         column.addWidget(title)
         pairs = list(report.pairs)
         table = QTableWidget(len(pairs), 2)
-        table.setHorizontalHeaderLabels(["Row", "Image"])
+        table.setHorizontalHeaderLabels([tr("Row"), tr("Image")])
         table.verticalHeader().hide()
         table.horizontalHeader().setDefaultAlignment(Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter)
         table.setShowGrid(False)
@@ -165,7 +169,7 @@ class CheckPanel(QFrame):
         table.setSelectionMode(QAbstractItemView.SelectionMode.NoSelection)
         table.setFocusPolicy(Qt.FocusPolicy.NoFocus)
         table.setTextElideMode(Qt.TextElideMode.ElideLeft)
-        table.setAccessibleName("First and last rows with their images")
+        table.setAccessibleName(tr("First and last rows with their images"))
         table.horizontalHeader().setSectionResizeMode(0, QHeaderView.ResizeMode.ResizeToContents)
         table.horizontalHeader().setSectionResizeMode(1, QHeaderView.ResizeMode.Stretch)
         for line, pair in enumerate(pairs):
@@ -184,14 +188,21 @@ class CheckPanel(QFrame):
 def _facts(report: SpecReport) -> str:
     parts = []
     if report.images:
-        other = f" ({report.skipped:,} other files are left alone)" if report.skipped else ""
-        parts.append(f"{report.images:,} images{other}.")
+        parts.append(trn("{n} image.", "{n} images.", report.images))
+        if report.skipped:
+            parts.append(trn("{n} other file is left alone.", "{n} other files are left alone.", report.skipped))
     if report.rows:
-        parts.append(f"{report.rows:,} rows of {' + '.join(f'{columns:,}' for columns in report.columns)} numbers.")
+        parts.append(
+            tr(
+                "{rows} rows of {columns} numbers.",
+                rows=number(report.rows),
+                columns=" + ".join(number(columns) for columns in report.columns),
+            )
+        )
     how = {
-        "order file": "Rows are matched by the order file.",
-        "names": "Rows are matched by the names in the feature file.",
-        "sorted": "Rows are matched by position: the images in sorted order, the first row first.",
+        "order file": tr("Rows are matched by the order file."),
+        "names": tr("Rows are matched by the names in the feature file."),
+        "sorted": tr("Rows are matched by position: the images in sorted order, the first row first."),
     }
     parts.append(how.get(report.how, ""))
     return " ".join(part for part in parts if part)

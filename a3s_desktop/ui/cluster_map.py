@@ -2,42 +2,33 @@
 
 from __future__ import annotations
 
-from typing import Any, Protocol
+from collections.abc import Iterable, Mapping
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from PySide6.QtCore import QEvent, QPoint, QPointF, Qt, Signal, Slot
-from PySide6.QtGui import QColor, QKeyEvent, QResizeEvent
-from PySide6.QtWidgets import (
-    QApplication,
-    QHBoxLayout,
-    QLabel,
-    QSizePolicy,
-    QStackedLayout,
-    QToolButton,
-    QVBoxLayout,
-    QWidget,
-)
+import shiboken6
+from PySide6.QtCore import QEvent, QPointF, Qt, QTimer, Signal, Slot
+from PySide6.QtGui import QColor, QKeyEvent
+from PySide6.QtWidgets import QApplication, QVBoxLayout, QWidget
 
-from a3s_desktop.ui.hover_card import HoverCard
+from a3s_desktop.core.types import IndexArray
+from a3s_desktop.i18n import tr
 from a3s_desktop.ui.image_loader import ImageLoader
-from a3s_desktop.ui.map_items import MarkLayer, PairMark, PointLayer, colour_slots
-from a3s_desktop.ui.map_plot import MapPlot
+from a3s_desktop.ui.map_colours import ColourBy, legend, look
+from a3s_desktop.ui.map_data import MapData, MapItems
+from a3s_desktop.ui.map_frame import EMPTY, MapFrame
+from a3s_desktop.ui.map_hover import MapHover
+from a3s_desktop.ui.map_keys import MapKeys
+from a3s_desktop.ui.map_marks import PairMark
+from a3s_desktop.ui.map_picture import MapPicture, take_picture
 from a3s_desktop.ui.map_raster import PointGrid
-from a3s_desktop.ui.theme import SPACE_1, SPACE_2, SPACE_4, icon, set_role, tokens
+from a3s_desktop.ui.map_scene import MapScene, ViewMode
+from a3s_desktop.ui.map_selecting import MapSelecting
+from a3s_desktop.ui.map_selection_bar import SelectionBar
+from a3s_desktop.ui.theme import tokens
 
-_CATCH = 9  # logical pixels from the pointer at which a point is still meant
-_WHOLE, _PAIR, _FREE = "whole", "pair", "free"
-
-
-class MapItems(Protocol):
-    """What the map asks of the project's items (``storage.workspace.Items``)."""
-
-    def file(self, item: int) -> Any:
-        """Path of the image file."""
-
-    def name(self, item: int) -> str:
-        """File name to show."""
+_NOTE_MS = 5000  # that a passing remark stays
 
 
 class ClusterMap(QWidget):
@@ -52,37 +43,70 @@ class ClusterMap(QWidget):
     Signals
     -------
     clusterClicked(int)
-        A point of this cluster was clicked.
+        A point of this cluster was clicked, or opened by key.
     itemClicked(int)
         The item whose point was clicked; comes after ``clusterClicked``.
     itemHovered(int)
         The item under the pointer; -1: none.
+    selectionActed(str, object)
+        "open", "split", "junk" or "copy", and the selected items (tuple of int). The names are on the clipboard
+        already.
+    moveWanted(object, int)
+        The selected items (tuple of int) belong to the cluster of this item.
+    saveWanted()
+        The map is to be saved as a picture.
     """
 
     clusterClicked = Signal(int)
     itemClicked = Signal(int)
     itemHovered = Signal(int)
+    selectionActed = Signal(str, object)
+    moveWanted = Signal(object, int)
+    saveWanted = Signal()
 
     def __init__(self, loader: ImageLoader | None = None, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self._items: MapItems | None = None
-        self._labels = np.zeros(0, np.int32)
-        self._sizes = np.zeros(0, np.int64)
-        self._places = np.zeros((0, 2), np.float32)  # by item
+        self._data = MapData()
+        self._by = ColourBy.CLUSTER
         self._pair: tuple[int, int] | None = None
-        self._selected: int | None = None
-        self._hovered = -1
-        self._mode = _WHOLE
-        self._build(loader)
+        self._open: int | None = None  # the cluster whose images are open
+        self._marked: IndexArray = np.zeros(0, np.int64)  # what the search found
+        self._remark = ""
+        self._came_from: QWidget | None = None
+        self._frame = MapFrame(self._data)
+        self._plot = self._frame.scene
+        self._plot.names.text = self._data.short_name
+        self._selecting = MapSelecting(self._plot, self._data, self._frame.selection, self._frame.lasso, self)
+        self._hover = MapHover(self._plot, self._data, self._selecting.lasso, loader, self)
+        self._keys = MapKeys(self._plot, self._selecting.lasso, self)
+        self._note = QTimer(self, singleShot=True, interval=_NOTE_MS)
+        self._note.timeout.connect(self._forget_remark)
+        column = QVBoxLayout(self)
+        column.setContentsMargins(0, 0, 0, 0)
+        column.addWidget(self._frame)
+        self.setFocusProxy(self._plot)
+        self.setAccessibleName(tr("Map of the images"))
+        self._plot.setAccessibleName(tr("Map of the images"))
+        self._connect()
+        for by in (ColourBy.CONFIRMED, ColourBy.DOUBT):
+            self._frame.enable_colours(by, False)
         self._retheme()
+        self._frame.show_stage(False)
         self._tell()
 
     # what is shown
 
     def set_items(self, items: MapItems | None) -> None:
-        """File names and images for the hover card."""
-        self._items = items
-        self._leave()
+        """File names and images; what was known of another project's is forgotten."""
+        self._data.items = items
+        self._data.names = {}
+        self.set_confirmed(None)
+        self.set_doubt(None)
+        self.set_junk(None)
+        self._frame.search.stop()
+        self.select(())
+        self._keys.place(-1)
+        self._hover.leave()
 
     @Slot(object)
     def set_points(self, points: npt.NDArray[Any] | PointGrid | None) -> None:
@@ -94,25 +118,19 @@ class ClusterMap(QWidget):
             A grid that a worker has built saves 30 ms at 100,000 points. None: nothing to show (yet).
         """
         grid = points if isinstance(points, PointGrid) else PointGrid(np.zeros((0, 2)) if points is None else points)
-        anchor = self._anchor()
-        same = len(grid) == len(self._points.grid)
-        self._leave()
-        self._points.set_grid(grid)
-        self._marks.set_bounds(self._points.boundingRect())
-        self._places = np.zeros((len(grid), 2), np.float32)
-        self._places[grid.order, 0], self._places[grid.order, 1] = grid.x, grid.y
-        self._plot.set_extent(grid.bounds)
+        self._hover.leave()
+        self._selecting.lasso.cancel()
+        if len(grid) != len(self._plot.places):
+            self.select(())
+            self._keys.place(-1)
+        self._plot.set_grid(grid)
+        self._keys.refresh()
         self._recolour()
         self._mark_pair()
-        if not same:
-            self._mode = _WHOLE
-        self._stack.setCurrentWidget(self._plot if len(grid) else self._empty)
-        if self._mode == _FREE and anchor is not None:
-            item, place = anchor  # the image that was in the middle stays there
-            shift = self._places[item] - np.asarray(place, np.float32)
-            self._plot.getViewBox().translateBy(x=float(shift[0]), y=float(shift[1]))
-        else:
-            self._fit()
+        if self._known:
+            self._plot.set_clusters(self._data.labels, self._not_junk)
+        self._selecting.refresh()
+        self._frame.show_stage(len(grid) > 0)
         self._tell()
 
     def set_labels(self, labels: npt.NDArray[Any], moved: npt.NDArray[Any] | None = None) -> None:
@@ -125,287 +143,297 @@ class ClusterMap(QWidget):
         moved : int, optional
             Items whose id changed; an empty array says that there is nothing to do.
         """
-        if moved is not None and len(moved) == 0 and len(labels) == len(self._labels):
+        before = self._data.labels
+        same = moved is not None and len(labels) == len(before)
+        if same and moved is not None and len(moved) == 0:
             return
-        self._labels = np.array(labels, np.int32)
-        self._sizes = np.bincount(self._labels) if len(self._labels) else np.zeros(0, np.int64)
-        self._recolour()
-        self._mark_pair()
-        self._tell()
+        self._data.labels = np.array(labels, np.int32)
+        self._data.count()
+        changed = None
+        if same and moved is not None:
+            changed = np.union1d(before[moved], self._data.labels[moved])
+        self._refresh(changed)
 
     def set_pair(self, left: int | None, right: int | None = None) -> None:
         """Mark the current pair by its items, or none."""
         self._pair = None if left is None or right is None else (int(left), int(right))
         self._emphasise()
         self._mark_pair()
-        if self._mode == _PAIR:
-            self._fit()
         self._tell()
 
     def set_selected_cluster(self, cluster: int | None) -> None:
         """Raise one more cluster than those of the pair (the one whose images are open)."""
-        self._selected = cluster
+        self._open = cluster
         self._emphasise()
+
+    def set_confirmed(self, confirmed: npt.NDArray[np.bool_] | None) -> None:
+        """Which items are confirmed, bool, shape (N,); None: not known."""
+        self._data.confirmed = None if confirmed is None else np.array(confirmed, np.bool_)
+        self._offer(ColourBy.CONFIRMED, confirmed is not None)
+
+    def set_doubt(self, doubt: npt.NDArray[Any] | None) -> None:
+        """How doubtful each item's place is, 0 .. 1, shape (N,); None: not known."""
+        self._data.doubt = None if doubt is None else np.array(doubt, np.float32)
+        self._offer(ColourBy.DOUBT, doubt is not None)
+
+    def set_junk(self, junk: npt.NDArray[np.bool_] | None) -> None:
+        """Which items are junk, bool, shape (N,); they are drawn as grey crosses and belong to no cluster."""
+        old = self._data.junk
+        if (old is None and junk is None) or (old is not None and junk is not None and np.array_equal(old, junk)):
+            return
+        self._data.junk = None if junk is None else np.array(junk, np.bool_)
+        self._data.count()
+        self._refresh(None)
+
+    def set_names(self, names: Mapping[int, str]) -> None:
+        """Names of the clusters that have one, by id."""
+        self._data.names = dict(names)
+        self._plot.names.changed()
+        self._tell()
+
+    def set_colour_by(self, by: ColourBy) -> None:
+        """Choose what the colours mean; ignored where that is not known."""
+        known = {ColourBy.CONFIRMED: self._data.confirmed, ColourBy.DOUBT: self._data.doubt}
+        self._by = ColourBy.CLUSTER if by in known and known[by] is None else by
+        self._frame.show_colours(self._by)
+        self._plot.hulls.coloured = self._by is ColourBy.CLUSTER
+        self._plot.hulls.update()
+        self._plot.names.changed()
+        self._recolour()
+
+    # selection
+
+    def select(self, items: Iterable[int]) -> None:
+        """Select these items instead of what was selected."""
+        self._selecting.select(items)
+
+    @property
+    def selection(self) -> tuple[int, ...]:
+        """The selected items, ascending."""
+        return self._selecting.items
+
+    @property
+    def selection_bar(self) -> SelectionBar:
+        """The bar with what can be done; its owner says what by `SelectionBar.set_actions`."""
+        return self._frame.selection
 
     # the view
 
     @Slot()
     def whole_map(self) -> None:
         """Show all points, also after the window's size or the layout changes."""
-        self._mode = _WHOLE
-        self._fit()
+        self._plot.show_mode(ViewMode.WHOLE)
 
     @Slot()
     def zoom_to_pair(self) -> None:
         """Show the current pair large, and each pair after it; until the user moves the map."""
-        if self._marked() is not None:
-            self._mode = _PAIR
-            self._fit()
+        if self._on_map() is not None:
+            self._plot.show_mode(ViewMode.PAIR)
 
-    def zoom(self, factor: float) -> None:
-        """Zoom about the middle; ``factor`` > 1 is nearer."""
-        self._mode = _FREE
-        self._plot.getViewBox().scaleBy((1 / factor, 1 / factor))
+    @Slot(int)
+    def show_item(self, item: int) -> None:
+        """Show an image with what is around it, and put the keyboard's place there."""
+        if 0 <= item < len(self._plot.places):
+            self._plot.show_items(np.array([item]))
+            self._plot.setFocus(Qt.FocusReason.OtherFocusReason)
+            self._keys.place(item)
 
-    def item_at(self, position: QPointF) -> int:
-        """Item under a place of the plot (logical pixels); -1 where there is none."""
-        self._plot.settle()
-        transform = self._points.view_transform().inverted()[0]
-        at = transform.map(position)
-        reach = max(_CATCH, self._points.radius + 2) * abs(transform.m11())
-        return self._points.grid.nearest(at.x(), at.y(), reach)
-
-    def position_of(self, item: int) -> QPointF:
-        """Where an item's point is in the plot (logical pixels)."""
-        self._plot.settle()
-        return self._points.view_transform().map(self._point(item))
+    def picture(self) -> MapPicture:
+        """What the whole map shows now, for saving it in a worker."""
+        return take_picture(self._plot, self._data, self._by, tokens())
 
     @property
-    def plot(self) -> QWidget:
+    def plot(self) -> MapScene:
         """The widget that the points are drawn in."""
         return self._plot
 
     @property
     def status(self) -> str:
-        """What the line below the map says; also the accessible description."""
-        return self._status.toolTip()
+        """What the line below the map says."""
+        return self._frame.status.toolTip()
 
-    # construction and events
+    # events
 
-    def _build(self, loader: ImageLoader | None) -> None:
-        self._plot = MapPlot()
-        self._points, self._marks = PointLayer(), MarkLayer()
-        for layer, height in ((self._points, 0), (self._marks, 10)):
-            layer.setZValue(height)
-            self._plot.getViewBox().addItem(layer, ignoreBounds=True)
-        self._empty = QLabel("The map appears here as soon as the images have been compared.")
-        self._empty.setWordWrap(True)
-        self._empty.setAlignment(Qt.AlignmentFlag.AlignCenter)
-        self._empty.setMargin(SPACE_4)
-        set_role(self._empty, role="muted")
-        stage = QWidget()
-        self._stack = QStackedLayout(stage)
-        self._stack.addWidget(self._empty)
-        self._stack.addWidget(self._plot)
-        self._status = QLabel()
-        self._status.setTextFormat(Qt.TextFormat.PlainText)
-        self._status.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)
-        set_role(self._status, role="small")
-        self._whole = self._button("Whole map", "Show all images (Home)", self.whole_map)
-        self._near = self._button("Zoom to pair", "Show the current pair large (P)", self.zoom_to_pair)
-        foot = QHBoxLayout()
-        foot.setContentsMargins(SPACE_2, SPACE_1, SPACE_1, SPACE_1)
-        foot.setSpacing(SPACE_1)
-        foot.addWidget(self._status, 1)
-        foot.addWidget(self._whole)
-        foot.addWidget(self._near)
-        column = QVBoxLayout(self)
-        column.setContentsMargins(0, 0, 0, 0)
-        column.setSpacing(0)
-        column.addWidget(stage, 1)
-        column.addLayout(foot)
-        self._card = HoverCard(loader, self)
-        self.setFocusProxy(self._plot)
-        self.setAccessibleName("Map of the images")
-        self._plot.setAccessibleName("Map of the images")
-        self._plot.left.connect(self._leave)
-        self._plot.resized.connect(self._resized)
-        self._plot.keyPressed.connect(self._key)
-        scene = self._plot.scene()
-        scene.sigMouseMoved.connect(self._pointer_moved)
+    def _connect(self) -> None:
+        frame, plot, scene = self._frame, self._plot, self._plot.scene()
         scene.sigMouseClicked.connect(self._clicked)
-        self._plot.getViewBox().sigRangeChangedManually.connect(self._moved_by_hand)
+        frame.whole.clicked.connect(self.whole_map)
+        frame.near.clicked.connect(self.zoom_to_pair)
+        frame.colourChosen.connect(self.set_colour_by)
+        frame.outlines.toggled.connect(self._show_outlines)
+        frame.save.triggered.connect(self.saveWanted)
+        frame.search.found.connect(self._found)
+        frame.search.itemChosen.connect(self.show_item)
+        frame.search.clusterChosen.connect(self._show_cluster)
+        self._selecting.changed.connect(self._tell)
+        self._selecting.remarked.connect(self._say)
+        self._selecting.acted.connect(self.selectionActed)
+        self._selecting.moveWanted.connect(self.moveWanted)
+        self._hover.hovered.connect(self.itemHovered)
+        plot.keyPressed.connect(self._key)
+        self._keys.reached.connect(self._hover.reached)
+        QApplication.instance().focusChanged.connect(self._focus_moved)
+        frame.search.left.connect(self._give_focus_back)
+        self._keys.opened.connect(self._choose)
+        self._keys.toggled.connect(self._selecting.toggle)
+        self._keys.asked.connect(self._asked)
 
-    def _button(self, name: str, tip: str, slot: Any) -> QToolButton:
-        button = QToolButton()
-        button.setAccessibleName(name)
-        button.setToolTip(tip)
-        button.setFocusPolicy(Qt.FocusPolicy.NoFocus)  # Space belongs to the pair
-        button.clicked.connect(slot)
-        set_role(button, kind="icon")
-        return button
+    @Slot(QKeyEvent)
+    def _key(self, event: QKeyEvent) -> None:
+        if self._keys.press(event):
+            event.accept()
+
+    @Slot(str)
+    def _asked(self, what: str) -> None:
+        if what == "whole":
+            self.whole_map()
+        elif what == "pair":
+            self.zoom_to_pair()
+        elif what == "lasso":
+            self._frame.lasso.toggle()
+        elif what == "find":
+            self._frame.search.setFocus(Qt.FocusReason.ShortcutFocusReason)
+            self._frame.search.selectAll()
+        elif not self._selecting.back():
+            self._give_focus_back()
+
+    def _give_focus_back(self) -> None:
+        """To what had it before the map was entered, so that the answer keys are the pair's again."""
+        back = self._came_from
+        self._came_from = None
+        if back is not None and shiboken6.isValid(back) and back.isVisible():
+            back.setFocus(Qt.FocusReason.OtherFocusReason)
+        else:
+            self._plot.clearFocus()
+
+    @Slot(QWidget, QWidget)
+    def _focus_moved(self, before: QWidget | None, now: QWidget | None) -> None:
+        if now is not None and before is not None and self.isAncestorOf(now) and not self.isAncestorOf(before):
+            self._came_from = before
 
     def changeEvent(self, event: QEvent) -> None:
         super().changeEvent(event)
-        if event.type() in (QEvent.Type.PaletteChange, QEvent.Type.StyleChange) and hasattr(self, "_card"):
+        if event.type() in (QEvent.Type.PaletteChange, QEvent.Type.StyleChange) and hasattr(self, "_keys"):
             self._retheme()
 
     def _retheme(self) -> None:
         self._plot.setBackground(QColor(tokens().surface))
-        self._whole.setIcon(icon("fit"))
-        self._near.setIcon(icon("link"))
-        self._points.update()
-        self._marks.update()
-
-    @Slot()
-    def _resized(self) -> None:
-        if self._mode != _FREE:
-            self._fit()
-
-    @Slot(object)
-    def _moved_by_hand(self, _axes: object) -> None:
-        self._mode = _FREE
-        self._leave()
-
-    @Slot(QKeyEvent)
-    def _key(self, event: QKeyEvent) -> None:
-        key = event.key()
-        if key == Qt.Key.Key_Home:
-            self.whole_map()
-        elif key == Qt.Key.Key_P:
-            self.zoom_to_pair()
-        elif key in (Qt.Key.Key_Plus, Qt.Key.Key_Equal):
-            self.zoom(1.25)
-        elif key == Qt.Key.Key_Minus:
-            self.zoom(0.8)
-        else:
-            return
-        event.accept()
-
-    @Slot(object)
-    def _pointer_moved(self, scene_position: QPointF) -> None:
-        if QApplication.mouseButtons() != Qt.MouseButton.NoButton:
-            self._leave()
-            return
-        position = QPointF(self._plot.mapFromScene(scene_position))
-        self._hover(self.item_at(position), position.toPoint())
-
-    def _hover(self, item: int, position: QPoint) -> None:
-        if item != self._hovered:
-            self._hovered = item
-            self._marks.set_hovered(self._point(item) if item >= 0 else None)
-            self._plot.setCursor(Qt.CursorShape.PointingHandCursor if item >= 0 else Qt.CursorShape.ArrowCursor)
-            self.itemHovered.emit(item)
-        if item < 0:
-            self._card.dismiss()
-            return
-        path = self._items.file(item) if self._items is not None else None
-        name = self._items.name(item) if self._items is not None else f"Image {item + 1:,}"
-        self._card.show_item(path, name, self._cluster_text(item), self._plot.mapTo(self, position))
-
-    @Slot()
-    def _leave(self) -> None:
-        self._hover(-1, QPoint())
+        self._plot.viewport().update()
+        self._frame.legend.set_entries(legend(self._data, self._by, tokens()))
 
     @Slot(object)
     def _clicked(self, event: Any) -> None:
         if event.button() != Qt.MouseButton.LeftButton:
             return
-        item = self.item_at(QPointF(self._plot.mapFromScene(event.scenePos())))
-        if item < 0:
+        item = self._plot.item_at(QPointF(self._plot.mapFromScene(event.scenePos())))
+        if item >= 0:
+            event.accept()
+            self._choose(item)
+
+    @Slot(int)
+    def _choose(self, item: int) -> None:
+        """An image was clicked, or opened by key: the target of a move, or a cluster to open."""
+        if self._selecting.target(item):
             return
-        event.accept()
-        if item < len(self._labels):
-            self.clusterClicked.emit(int(self._labels[item]))
+        if item < len(self._data.labels):
+            self.clusterClicked.emit(int(self._data.labels[item]))
         self.itemClicked.emit(item)
+
+    # search
+
+    @Slot(object)
+    def _found(self, items: list[int]) -> None:
+        self._marked = np.asarray(items, np.int64)
+        self._emphasise()
+        self._tell()
+
+    @Slot(int)
+    def _show_cluster(self, cluster: int) -> None:
+        self._plot.show_items(np.flatnonzero(self._data.labels == cluster))
+        self.clusterClicked.emit(cluster)
 
     # colours, marks, texts
 
+    @property
+    def _known(self) -> bool:
+        """Whether the labels are of the images on the map."""
+        return len(self._data.labels) == len(self._plot.places)
+
+    @property
+    def _not_junk(self) -> npt.NDArray[np.bool_] | None:
+        return None if self._data.junk is None else ~self._data.junk
+
+    def _refresh(self, changed: IndexArray | None) -> None:
+        self._recolour()
+        self._mark_pair()
+        if self._known:
+            self._plot.set_clusters(self._data.labels, self._not_junk, changed)
+        self._tell()
+
     def _recolour(self) -> None:
-        if len(self._labels) == len(self._points.grid):
-            self._points.set_slots(colour_slots(self._labels))
+        if self._known:
+            self._plot.points.set_look(look(self._data, self._by), self._by)
+            self._frame.legend.set_entries(legend(self._data, self._by, tokens()))
+        else:
+            self._frame.legend.set_entries(())
         self._emphasise()
 
-    def _emphasise(self) -> None:
-        if len(self._labels) != len(self._points.grid):
-            return
-        wanted = [self._selected] if self._selected is not None else []
-        if self._marked() is not None:
-            wanted += [int(self._labels[item]) for item in self._pair or ()]
-        self._points.set_emphasis(np.isin(self._labels, wanted) if wanted else None)
+    def _offer(self, by: ColourBy, known: bool) -> None:
+        self._data.count()
+        self._frame.enable_colours(by, known)
+        if self._by is by:
+            self.set_colour_by(by)
 
-    def _marked(self) -> tuple[int, int] | None:
+    @Slot(bool)
+    def _show_outlines(self, on: bool) -> None:
+        self._plot.hulls.on = on
+        self._plot.hulls.update()
+        self._plot.names.changed()
+
+    def _emphasise(self) -> None:
+        if len(self._marked):
+            self._plot.points.set_emphasis(self._plot.mask(self._marked))
+            return
+        if not self._known:
+            return
+        wanted = [self._open] if self._open is not None else []
+        if self._on_map() is not None:
+            wanted += [int(self._data.labels[item]) for item in self._pair or ()]
+        self._plot.hulls.set_strong(frozenset(wanted))
+        self._plot.points.set_emphasis(np.isin(self._data.labels, wanted) if wanted else None)
+
+    def _on_map(self) -> tuple[int, int] | None:
         """The pair, if both of its points are on the map."""
-        if self._pair is None or max(self._pair) >= len(self._places):
+        if self._pair is None or max(self._pair) >= len(self._plot.places):
             return None
         return self._pair
 
     def _mark_pair(self) -> None:
-        pair = self._marked()
-        self._near.setEnabled(pair is not None)
+        pair = self._on_map()
+        self._frame.near.setEnabled(pair is not None)
+        self._plot.set_pair(pair)
         if pair is None:
-            self._marks.set_pair(None)
+            self._plot.marks.set_pair(None)
             return
         texts = ["L", "R"]
-        if len(self._labels) == len(self._places):
-            texts = [f"{side} {self._labels[item]}" for side, item in zip("LR", pair, strict=True)]
-        self._marks.set_pair(PairMark(self._point(pair[0]), self._point(pair[1]), *texts))
+        if self._known:
+            texts = [f"{side} {self._data.labels[item]}" for side, item in zip("LR", pair, strict=True)]
+        self._plot.marks.set_pair(PairMark(self._plot.point(pair[0]), self._plot.point(pair[1]), *texts))
 
-    def _cluster_text(self, item: int) -> str:
-        if item >= len(self._labels):
-            return ""
-        cluster = int(self._labels[item])
-        size = int(self._sizes[cluster])
-        return f"Cluster {cluster} · {size:,} images" if size > 1 else f"Cluster {cluster} · single image"
+    def _say(self, text: str) -> None:
+        """A passing remark."""
+        self._remark = text
+        self._note.start()
+        self._tell()
 
+    @Slot()
+    def _forget_remark(self) -> None:
+        self._remark = ""
+        self._tell()
+
+    @Slot()
     def _tell(self) -> None:
-        n = len(self._points.grid)
-        parts = [f"{n:,} image{'' if n == 1 else 's'}"]
-        if n and len(self._labels) == n:
-            clusters, single = int((self._sizes > 1).sum()), int((self._sizes == 1).sum())
-            parts += [f"{clusters:,} cluster{'' if clusters == 1 else 's'}", f"{single:,} single (grey)"]
-            pair = self._marked()
-            if pair is not None:
-                first, second = (int(self._labels[item]) for item in pair)
-                parts.append(
-                    f"pair in cluster {first}" if first == second else f"pair in clusters {first} and {second}"
-                )
-        text = " · ".join(parts) if n else ""
-        self._status.setToolTip(text)
-        self._elide()
+        facts = self._data.facts(len(self._plot.places), self._on_map())
+        self._frame.say(self._remark or self._selecting.hint or self._frame.search.message or facts)
         for widget in (self, self._plot):
-            widget.setAccessibleDescription(text or self._empty.text())
-
-    def _elide(self) -> None:
-        self._status.setText(
-            self._status.fontMetrics().elidedText(
-                self._status.toolTip(), Qt.TextElideMode.ElideRight, max(self._status.width(), 40)
-            )
-        )
-
-    def resizeEvent(self, event: QResizeEvent) -> None:
-        super().resizeEvent(event)
-        self.layout().activate()
-        self._elide()
-
-    # geometry
-
-    def _point(self, item: int) -> QPointF:
-        return QPointF(float(self._places[item, 0]), float(self._places[item, 1]))
-
-    def _fit(self) -> None:
-        pair = self._marked()
-        if self._mode == _PAIR and pair is not None:
-            self._plot.show_pair(self._point(pair[0]), self._point(pair[1]))
-        elif len(self._points.grid):
-            self._plot.show_whole()
-
-    def _anchor(self) -> tuple[int, tuple[float, float]] | None:
-        """The item nearest to the middle of the view, and where it is on the map."""
-        grid = self._points.grid
-        if not len(grid):
-            return None
-        centre = self._plot.getViewBox().viewRect().center()
-        x0, y0, x1, y1 = grid.bounds
-        item = grid.nearest(centre.x(), centre.y(), 2 * max(x1 - x0, y1 - y0, 1.0))
-        return None if item < 0 else (item, (float(self._places[item, 0]), float(self._places[item, 1])))
+            widget.setAccessibleDescription(facts or tr(EMPTY))

@@ -27,6 +27,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
+from a3s_desktop.i18n import tr, trn
 from a3s_desktop.ui.enlarged_view import EnlargedView
 from a3s_desktop.ui.image_loader import SOON, ImageLoader
 from a3s_desktop.ui.theme import (
@@ -113,9 +114,9 @@ class ClusterView(QWidget):
             self._list.doItemsLayout()
             self._list.verticalScrollBar().setValue(kept)
         count = len(self._model.members)
-        self._title.setText(f"Cluster {cluster}")
-        self._count.setText("1 image" if count == 1 else f"{count:,} images")
-        self._list.setAccessibleName(f"Images of cluster {cluster}")
+        self._title.setText(tr("Cluster {cluster}", cluster=cluster))
+        self._count.setText(trn("{n} image", "{n} images", count))
+        self._list.setAccessibleName(tr("Images of cluster {cluster}", cluster=cluster))
         self._list.setAccessibleDescription(self._count.text())
         self._stack.setCurrentWidget(self._page)
         self._dress()
@@ -176,7 +177,7 @@ class ClusterView(QWidget):
         column.setSpacing(0)
         column.addLayout(head)
         column.addWidget(view, 1)
-        self._hint = QLabel("Click a point on the map to see the images of its cluster.")
+        self._hint = QLabel(tr("Click a point on the map to see the images of its cluster."))
         self._hint.setWordWrap(True)
         self._hint.setMargin(SPACE_4)
         self._hint.setAlignment(Qt.AlignmentFlag.AlignCenter)

@@ -28,12 +28,17 @@ from PySide6.QtWidgets import (
 
 from a3s_desktop import __version__
 from a3s_desktop.errors import A3SError, ContradictionError
+from a3s_desktop.i18n import mark, tr
 from a3s_desktop.logs import Crash
 from a3s_desktop.ui.theme import SPACE_2, SPACE_3, SPACE_4, SPACE_5, icon_pixmap, set_role, tokens
 
 EXPORT_KINDS = (
-    ("csv", "Table (CSV)", "One line for each image: path, cluster, name, status. Opens in any spreadsheet."),
-    ("json", "JSON", "The same as a structured text file, for programs."),
+    (
+        "csv",
+        mark("Table (CSV)"),
+        mark("One line for each image: path, cluster, name, status. Opens in any spreadsheet."),
+    ),
+    ("json", mark("JSON"), mark("The same as a structured text file, for programs.")),
 )
 
 
@@ -78,7 +83,7 @@ class MessageDialog(QDialog):
         hint: str = "",
         *,
         symbol: str = "warning",
-        buttons: tuple[tuple[str, str], ...] = (("close", "Close"),),
+        buttons: tuple[tuple[str, str], ...] = (),
         primary: str = "close",
         details: str = "",
         show_details: bool = False,
@@ -98,9 +103,9 @@ class MessageDialog(QDialog):
             view = QPlainTextEdit(details)
             view.setReadOnly(True)
             view.setMinimumHeight(220)
-            view.setAccessibleName("Details")
+            view.setAccessibleName(tr("Details"))
             layout.addWidget(view, 1)
-        layout.addLayout(self._buttons(buttons, primary))
+        layout.addLayout(self._buttons(buttons or (("close", tr("Close")),), primary))
 
     def _text(self, symbol: str, message: str, hint: str) -> QHBoxLayout:
         theme = tokens()
@@ -125,7 +130,7 @@ class MessageDialog(QDialog):
         row = QHBoxLayout()
         row.setSpacing(SPACE_2)
         if self._details:
-            copy = QPushButton("Copy details")
+            copy = QPushButton(tr("Copy details"))
             copy.setAutoDefault(False)
             copy.clicked.connect(self._copy)
             row.addWidget(copy)
@@ -148,7 +153,7 @@ class MessageDialog(QDialog):
     @Slot()
     def _copy(self) -> None:
         QGuiApplication.clipboard().setText(self._details)
-        self._copy_button.setText("Copied")
+        self._copy_button.setText(tr("Copied"))
 
     @Slot()
     def _press(self) -> None:
@@ -180,12 +185,14 @@ def show_error(parent: QWidget, error: A3SError, title: str = "A3S Desktop") -> 
 
 def show_crash(parent: QWidget | None, crash: Crash, log_file: Path | None = None) -> MessageDialog:
     """Say that a bug was met. The answers are safe, since each is on disk before the next pair is shown."""
-    hint = "Every answer that you gave is saved. You can go on; if it happens again, quit and start the program again."
+    hint = tr(
+        "Every answer that you gave is saved. You can go on; if it happens again, quit and start the program again."
+    )
     if log_file is not None:
-        hint += f" More is in the log file {log_file}."
+        hint += " " + tr("More is in the log file {path}.", path=log_file)
     dialog = MessageDialog(
-        parent, "A3S Desktop – unexpected problem", "Something went wrong inside the program.", hint,
-        buttons=(("quit", "Quit"), ("close", "Go on")), details=crash.details, show_details=True,
+        parent, tr("A3S Desktop – unexpected problem"), tr("Something went wrong inside the program."), hint,
+        buttons=(("quit", tr("Quit")), ("close", tr("Go on"))), details=crash.details, show_details=True,
     )  # fmt: skip
     dialog.open()
     return dialog
@@ -221,30 +228,30 @@ class ExportDialog(QDialog):
         super().__init__(parent)
         self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         self.setWindowModality(Qt.WindowModality.WindowModal)
-        self.setWindowTitle("Export")
+        self.setWindowTitle(tr("Export"))
         self.setMinimumWidth(560)
         layout = QVBoxLayout(self)
         layout.setContentsMargins(SPACE_5, SPACE_5, SPACE_5, SPACE_4)
         layout.setSpacing(SPACE_3)
-        layout.addWidget(_wrapped("Write the clusters as they are on the screen", "heading"))
+        layout.addWidget(_wrapped(tr("Write the clusters as they are on the screen"), "heading"))
         layout.addWidget(_wrapped(summary, "muted"))
         self._kinds = QButtonGroup(self)
         self._buttons: dict[str, QRadioButton] = {}
         for kind, text, tip in EXPORT_KINDS:
-            button = QRadioButton(text)
+            button = QRadioButton(tr(text))
             button.setProperty("kind_of_file", kind)
             self._kinds.addButton(button)
             self._buttons[kind] = button
             layout.addWidget(button)
-            description = _wrapped(tip, "muted")
+            description = _wrapped(tr(tip), "muted")
             description.setContentsMargins(SPACE_5, 0, 0, SPACE_2)
             layout.addWidget(description)
         self._buttons["csv"].setChecked(True)
         self._kinds.buttonClicked.connect(self._change_kind)
         self.path = QLineEdit(str(folder / f"{name}.csv"))
-        self.path.setAccessibleName("File to be written")
+        self.path.setAccessibleName(tr("File to be written"))
         self.path.textChanged.connect(self._update)
-        browse = QPushButton("Browse…")
+        browse = QPushButton(tr("Browse…"))
         browse.setAutoDefault(False)
         browse.clicked.connect(self._browse)
         row = QHBoxLayout()
@@ -252,8 +259,10 @@ class ExportDialog(QDialog):
         row.addWidget(browse)
         layout.addLayout(row)
         buttons = QDialogButtonBox()
-        buttons.addButton("Cancel", QDialogButtonBox.ButtonRole.RejectRole)  # a standard button brings a picture along
-        self.export_button = buttons.addButton("Export", QDialogButtonBox.ButtonRole.AcceptRole)
+        buttons.addButton(
+            tr("Cancel"), QDialogButtonBox.ButtonRole.RejectRole
+        )  # a standard button brings a picture along
+        self.export_button = buttons.addButton(tr("Export"), QDialogButtonBox.ButtonRole.AcceptRole)
         set_role(self.export_button, kind="primary")
         self.export_button.setDefault(True)
         buttons.accepted.connect(self._accept)
@@ -285,7 +294,7 @@ class ExportDialog(QDialog):
 
     @Slot()
     def _browse(self) -> None:
-        dialog = QFileDialog(self, "Export to", self.path.text())
+        dialog = QFileDialog(self, tr("Export to"), self.path.text())
         dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         dialog.setAcceptMode(QFileDialog.AcceptMode.AcceptSave)
         dialog.setDefaultSuffix(self.kind)
@@ -311,11 +320,14 @@ class AboutDialog(MessageDialog):
     def __init__(self, parent: QWidget | None) -> None:
         super().__init__(
             parent,
-            "About A3S Desktop",
+            tr("About A3S Desktop"),
             f"A3S Desktop {__version__}",
-            "Sorts images by identity with few answers. It compares the images' embeddings, groups what is surely "
-            "alike, and asks you about the pairs whose answer tells most. Works offline; your images stay where they "
-            "are.\n\n" + system_details(),
+            tr(
+                "Sorts images by identity with few answers. It compares the images' embeddings, groups what is surely "
+                "alike, and asks you about the pairs whose answer tells most. Works offline; your images stay where "
+                "they are."
+            )
+            + f"\n\n{system_details()}",
             symbol="app",
             details=f"{system_details()}\n{sys.version}",
         )

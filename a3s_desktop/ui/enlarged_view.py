@@ -10,6 +10,7 @@ from PySide6.QtCore import QRect, QSize, Qt, Slot
 from PySide6.QtGui import QColor, QImage, QKeyEvent, QPainter, QPaintEvent, QResizeEvent
 from PySide6.QtWidgets import QDialog, QLabel, QVBoxLayout, QWidget
 
+from a3s_desktop.i18n import number, tr
 from a3s_desktop.ui.image_loader import NEXT, NOW, ImageLoader
 from a3s_desktop.ui.theme import SPACE_2, SPACE_4, set_role, tokens
 
@@ -114,7 +115,14 @@ class EnlargedView(QDialog):
         self._row = min(max(row, 0), len(self._members) - 1)
         name = self._items.name(self._members[self._row])
         self.setWindowTitle(name)
-        self._caption.setText(f"{name} · {self._row + 1:,} of {len(self._members):,}")
+        self._caption.setText(
+            tr(
+                "{name} · {number} of {count}",
+                name=name,
+                number=number(self._row + 1),
+                count=number(len(self._members)),
+            )
+        )
         self._canvas.setAccessibleName(name)
         self._request()
 

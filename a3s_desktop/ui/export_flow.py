@@ -6,6 +6,7 @@ from pathlib import Path
 
 from PySide6.QtCore import QObject, QStandardPaths, Slot
 
+from a3s_desktop.i18n import tr, trn
 from a3s_desktop.settings import SettingsStore
 from a3s_desktop.ui.bridge import Bridge
 from a3s_desktop.ui.dialogs import ExportDialog, ask
@@ -41,9 +42,12 @@ class ExportFlow(QObject):
         documents = QStandardPaths.writableLocation(QStandardPaths.StandardLocation.DocumentsLocation)
         places = (self._settings.value.last_folder, documents)
         folder = next((Path(place) for place in places if place and Path(place).is_dir()), Path.home())
-        summary = (
-            f"{state.items:,} images in {state.clusters:,} clusters and {state.singletons:,} single images, "
-            f"after {state.answers:,} answers."
+        summary = tr(
+            "{images} in {clusters} and {singles}, after {answers}.",
+            images=trn("{n} image", "{n} images", state.items),
+            clusters=trn("{n} cluster", "{n} clusters", state.clusters),
+            singles=trn("{n} single image", "{n} single images", state.singletons),
+            answers=trn("{n} answer", "{n} answers", state.answers),
         )
         dialog = ExportDialog(self._window, project.name, folder, summary)
         dialog.requested.connect(self._export)
@@ -58,8 +62,9 @@ class ExportFlow(QObject):
     def _on_exists(self, kind: str, path: Path) -> None:
         self._pending = (kind, path)
         dialog = ask(
-            self._window, "Export", f"{path.name} exists already.", f"It is in {path.parent}. Replace it?",
-            (("close", "Keep it"), ("replace", "Replace")), "close", symbol="warning",
+            self._window, tr("Export"), tr("{name} exists already.", name=path.name),
+            tr("It is in {folder}. Replace it?", folder=path.parent),
+            (("close", tr("Keep it")), ("replace", tr("Replace"))), "close", symbol="warning",
         )  # fmt: skip
         dialog.chosen.connect(self._on_choice)
 
@@ -71,4 +76,4 @@ class ExportFlow(QObject):
 
     @Slot(object)
     def _on_exported(self, path: Path) -> None:
-        self._window.say(f"Exported to {path}", 10000)
+        self._window.say(tr("Exported to {path}", path=path), 10000)

@@ -19,11 +19,12 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
+from a3s_desktop.i18n import mark, tr
 from a3s_desktop.ui.theme import SPACE_2, icon
 
-FEATURE_FILTER = "Feature files (*.npy *.npz *.csv *.tsv);;All files (*)"
-ORDER_FILTER = "Text files (*.txt *.csv *.tsv);;All files (*)"
-LABEL_FILTER = "Label files (*.csv *.tsv *.npy);;All files (*)"
+FEATURE_FILTER = mark("Feature files (*.npy *.npz *.csv *.tsv);;All files (*)")
+ORDER_FILTER = mark("Text files (*.txt *.csv *.tsv);;All files (*)")
+LABEL_FILTER = mark("Label files (*.csv *.tsv *.npy);;All files (*)")
 
 
 def dropped_paths(event: QDragEnterEvent | QDropEvent) -> list[str]:
@@ -61,8 +62,8 @@ class PathField(QWidget):
         self.edit.setAccessibleName(name)
         self.edit.setClearButtonEnabled(True)
         self.edit.textChanged.connect(self.changed)
-        self.button = QPushButton("Browse…")
-        self.button.setAccessibleName(f"Browse for {name.lower()}")
+        self.button = QPushButton(tr("Browse…"))
+        self.button.setAccessibleName(tr("Browse: {field}", field=name))
         self.button.setAutoDefault(False)
         self.button.clicked.connect(self.browse)
         layout = QHBoxLayout(self)
@@ -93,7 +94,7 @@ class PathField(QWidget):
             dialog.setOption(QFileDialog.Option.ShowDirsOnly)
         else:
             dialog.setFileMode(QFileDialog.FileMode.ExistingFile)
-            dialog.setNameFilter(self._pattern)
+            dialog.setNameFilter(tr(self._pattern))
         dialog.fileSelected.connect(self.edit.setText)
         dialog.open()
 
@@ -133,15 +134,15 @@ class PathList(QWidget):
         self.list.setIconSize(QSize(16, 16))
         self.list.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self.list.itemSelectionChanged.connect(self._update)
-        self._hint = QLabel("Drop the file here, or add it")
+        self._hint = QLabel(tr("Drop the file here, or add it"))
         self._hint.setProperty("role", "muted")
         self._hint.setAttribute(Qt.WidgetAttribute.WA_TransparentForMouseEvents)
         inside = QVBoxLayout(self.list)
         inside.addWidget(self._hint, 0, Qt.AlignmentFlag.AlignCenter)
-        self.add_button = QPushButton("Add…")
+        self.add_button = QPushButton(tr("Add…"))
         self.add_button.setAutoDefault(False)
         self.add_button.clicked.connect(self.browse)
-        self.remove_button = QPushButton("Remove")
+        self.remove_button = QPushButton(tr("Remove"))
         self.remove_button.setAutoDefault(False)
         self.remove_button.clicked.connect(self.remove_selected)
         buttons = QVBoxLayout()
@@ -187,7 +188,7 @@ class PathList(QWidget):
         dialog = QFileDialog(self, self._name, str(last.parent) if last else self.start)
         dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         dialog.setFileMode(QFileDialog.FileMode.ExistingFiles)
-        dialog.setNameFilter(self._pattern)
+        dialog.setNameFilter(tr(self._pattern))
         dialog.filesSelected.connect(self._on_files)
         dialog.open()
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from PySide6.QtCore import QEvent, Qt, Signal
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QPushButton, QVBoxLayout, QWidget
 
+from a3s_desktop.i18n import tr, trn
 from a3s_desktop.ui.theme import SPACE_2, SPACE_3, SPACE_4, SPACE_5, icon_pixmap, tokens
 
 
@@ -27,14 +28,14 @@ class FinishedPanel(QWidget):
         self._card.setMaximumWidth(620)
         self._symbol = QLabel()
         self._symbol.setAlignment(Qt.AlignmentFlag.AlignCenter)
-        self._title = QLabel("Nothing left to ask")
+        self._title = QLabel(tr("Nothing left to ask"))
         self._title.setProperty("role", "display")
         self._text = QLabel()
         self._note = QLabel()
         self._note.setProperty("role", "muted")
-        self.export_button = QPushButton("Export clusters…")
-        self.clusters_button = QPushButton("Look at the clusters")
-        self.undo_button = QPushButton("Undo last answer")
+        self.export_button = QPushButton(tr("Export clusters…"))
+        self.clusters_button = QPushButton(tr("Look at the clusters"))
+        self.undo_button = QPushButton(tr("Undo last answer"))
         self.export_button.setProperty("kind", "primary")
         self.undo_button.setProperty("kind", "quiet")
         self._build()
@@ -71,12 +72,21 @@ class FinishedPanel(QWidget):
 
     def set_result(self, items: int, answers: int, clusters: int, singles: int, skipped: int) -> None:
         """Say what was reached."""
-        single = f" and {count(singles, 'single image')}" if singles else ""
-        self._text.setText(
-            f"{count(answers, 'answer')} sorted {count(items, 'image')} into {count(clusters, 'cluster')}{single}."
-        )
-        left = f" {count(skipped, 'pair')} skipped stayed open." if skipped else ""
-        self._note.setText(f"No further answer would change a cluster.{left} Every answer is saved.")
+        words = {
+            "answers": trn("{n} answer", "{n} answers", answers),
+            "images": trn("{n} image", "{n} images", items),
+            "clusters": trn("{n} cluster", "{n} clusters", clusters),
+            "singles": trn("{n} single image", "{n} single images", singles),
+        }
+        if singles:
+            text = tr("{answers} sorted {images} into {clusters} and {singles}.", **words)
+        else:
+            text = tr("{answers} sorted {images} into {clusters}.", **words)
+        self._text.setText(text)
+        notes = [tr("No further answer would change a cluster."), tr("Every answer is saved.")]
+        if skipped:
+            notes.insert(1, trn("{n} skipped pair stayed open.", "{n} skipped pairs stayed open.", skipped))
+        self._note.setText(" ".join(notes))
 
     def set_can_undo(self, possible: bool) -> None:
         """Whether there is an answer to take back."""
@@ -96,8 +106,3 @@ class FinishedPanel(QWidget):
         super().changeEvent(event)
         if event.type() == QEvent.Type.PaletteChange:
             self.recolour()
-
-
-def count(number: int, noun: str) -> str:
-    """``number`` with its noun in singular or plural."""
-    return f"{number:,} {noun}" if number == 1 else f"{number:,} {noun}s"

@@ -34,6 +34,7 @@ from PySide6.QtWidgets import (
 )
 
 from a3s_desktop.core.types import Answer
+from a3s_desktop.i18n import tr, trc
 from a3s_desktop.session.state import Change, HistoryEntry, SessionState
 from a3s_desktop.ui.bridge import Bridge
 from a3s_desktop.ui.image_loader import SOON, ImageLoader
@@ -100,9 +101,9 @@ class HistoryPanel(QWidget):
         self._list.setUniformItemSizes(True)
         self._list.setVerticalScrollMode(QAbstractItemView.ScrollMode.ScrollPerPixel)
         self._list.setEditTriggers(QAbstractItemView.EditTrigger.NoEditTriggers)
-        self._list.setAccessibleName("Answers, newest first")
+        self._list.setAccessibleName(tr("Answers, newest first"))
         self._list.activated.connect(self._on_activated)
-        self._empty = QLabel("Your answers will be listed here.")
+        self._empty = QLabel(tr("Your answers will be listed here."))
         self._empty.setProperty("role", "muted")
         self._empty.setAlignment(Qt.AlignmentFlag.AlignCenter)
         self._empty.setWordWrap(True)
@@ -260,4 +261,4 @@ def when_text(when: float) -> str:
     """A POSIX time as local time of day, with the date where it is not today."""
     moment = datetime.datetime.fromtimestamp(when).astimezone()
     today = datetime.datetime.now().astimezone().date()
-    return f"{moment:%H:%M}" if moment.date() == today else f"{moment:%Y-%m-%d %H:%M}"
+    return moment.strftime("%H:%M" if moment.date() == today else trc("date and time", "%Y-%m-%d %H:%M"))

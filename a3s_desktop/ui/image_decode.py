@@ -1,4 +1,7 @@
-"""One image file, upright and no larger than a box, as a QImage: Qt's reader first, Pillow for what Qt refuses.
+"""One image file, upright and no larger than a box, as a QImage: Qt's reader first, then `storage.picture`.
+
+Both give the same pixels but for rounding: what Qt's reader would show differently (CMYK, deep grey, colour profiles
+that it does not know, odd kinds of TIFF) is left to the other.
 
 Runs on decoding threads. ``QImageReader.read`` releases the interpreter lock, QImage's own conversions do not, so big
 images are scaled while they are read, and converted only once they are small.
@@ -8,27 +11,32 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QSize, Qt
-from PySide6.QtGui import QImage, QImageIOHandler, QImageReader
+from PySide6.QtGui import QColorSpace, QImage, QImageIOHandler, QImageReader
 
-if TYPE_CHECKING:
-    from PIL import Image
+from a3s_desktop.storage.picture import MAX_PIXELS, MAX_RESULT_PIXELS, Part, PictureError, is_srgb, read_picture
 
-MAX_PIXELS = 500_000_000  # of a file that can be read scaled (JPEG)
-MAX_DECODED_BYTES = 800_000_000  # of a file that must be decoded whole by Pillow
-MAX_RESULT_PIXELS = 48_000_000  # what a pane is ever given
 _CONVERT_PIXELS = 4_000_000  # above, QImage.convertToFormat would stop the window: it holds the interpreter lock
 _TAIL = 65_536
 _SHOWN = (QImage.Format.Format_RGB32, QImage.Format.Format_ARGB32_Premultiplied)
-_FLOATS = (
+_BY_QT = (b"jpeg", b"png", b"webp", b"tiff")  # it shows half a GIF or BMP without a word, and would run an SVG
+_NOT_BY_QT = (
+    # Scientific images have any range, where Qt takes the largest number (or 1.0) for white.
+    QImage.Format.Format_Grayscale16,
     QImage.Format.Format_RGBX32FPx4,
     QImage.Format.Format_RGBA32FPx4,
     QImage.Format.Format_RGBA32FPx4_Premultiplied,
     QImage.Format.Format_RGBX16FPx4,
     QImage.Format.Format_RGBA16FPx4,
     QImage.Format.Format_RGBA16FPx4_Premultiplied,
+    QImage.Format.Format_CMYK8888,
+)
+_TIFF = (
+    QImage.Format.Format_RGB32,
+    QImage.Format.Format_RGB888,
+    QImage.Format.Format_Indexed8,
+    QImage.Format.Format_Grayscale8,
 )
 _ROTATED = QImageIOHandler.Transformation.TransformationRotate90
 
@@ -37,7 +45,7 @@ class DecodeError(Exception):
     """The file cannot be shown; the message is the reason in plain words."""
 
 
-def decode(path: Path, box: QSize) -> QImage:
+def decode(path: Path, box: QSize, part: Part | None = None) -> QImage:
     """Read an image.
 
     Parameters
@@ -45,6 +53,8 @@ def decode(path: Path, box: QSize) -> QImage:
     path : Path
     box : QSize
         Device pixels to fit into, keeping the aspect ratio; never enlarged. An invalid size means whole.
+    part : Part, optional
+        Only this rectangle of the upright photo.
 
     Returns
     -------
@@ -57,9 +67,9 @@ def decode(path: Path, box: QSize) -> QImage:
     """
     cut, turned = _check_file(path)
     # Qt does not know the orientation of PNG and WebP files.
-    image = None if turned else _by_qt(path, box)
+    image = None if turned or part is not None else _by_qt(path, box)
     if image is None:
-        image = _by_pillow(path, box)
+        image = _by_array(path, box, part)
     if cut:
         image.setText("note", "The end of this file is missing: grey parts are not of the photo.")
     return image
@@ -129,6 +139,11 @@ def _by_qt(path: Path, box: QSize) -> QImage | None:
     reader = QImageReader(str(path))
     reader.setDecideFormatFromContent(True)
     reader.setAutoTransform(True)
+    kind = bytes(reader.format().data())
+    if kind not in _BY_QT or reader.imageFormat() in _NOT_BY_QT:
+        return None
+    if kind == b"tiff" and reader.imageFormat() not in _TIFF:
+        return None
     stored = reader.size()  # before rotation, as is setScaledSize
     if not stored.isValid() or stored.isEmpty():
         return None
@@ -136,12 +151,14 @@ def _by_qt(path: Path, box: QSize) -> QImage | None:
         raise DecodeError(_too_large(stored.width(), stored.height()))
     turned = bool(reader.transformation().value & _ROTATED.value)
     limit = _bounded(stored, box.transposed() if turned else box)
-    if reader.imageFormat() in _FLOATS:
-        return None  # Qt takes 1.0 for white; scientific images have any range
     if limit != stored:
         reader.setScaledSize(limit)
     image = reader.read()
-    if image.isNull():
+    if image.isNull() or image.format() in _NOT_BY_QT:
+        return None
+    space = image.colorSpace()
+    foreign = space.isValid() and space != QColorSpace(QColorSpace.NamedColorSpace.SRgb) and not _is_srgb(space)
+    if foreign and (image.isGrayscale() or image.width() * image.height() > _CONVERT_PIXELS):
         return None
     upright = stored.transposed() if turned else stored
     if image.format() not in _SHOWN:
@@ -149,9 +166,15 @@ def _by_qt(path: Path, box: QSize) -> QImage | None:
             return None  # Pillow converts without holding the lock
         alpha = image.hasAlphaChannel()
         image = image.convertToFormat(_SHOWN[1] if alpha else _SHOWN[0])
+    if foreign:
+        image.convertToColorSpace(QColorSpace(QColorSpace.NamedColorSpace.SRgb))
     image.setDevicePixelRatio(1.0)
     image.setText("source", f"{upright.width()}x{upright.height()}")
     return image
+
+
+def _is_srgb(space: QColorSpace) -> bool:
+    return is_srgb(bytes(space.iccProfile().data()))
 
 
 def _bounded(size: QSize, box: QSize) -> QSize:
@@ -167,63 +190,26 @@ def _too_large(width: int, height: int) -> str:
     return f"The image is too large to be shown ({width} × {height} pixels)."
 
 
-def _by_pillow(path: Path, box: QSize) -> QImage:
-    from PIL import Image, ImageOps
-
-    # Our own limits follow below; Pillow's is a warning that would refuse scaled reads of large photos.
-    Image.MAX_IMAGE_PIXELS = None
-    try:
-        with Image.open(path) as opened:
-            width, height = opened.size
-            whole = opened.format != "JPEG"
-            if width * height > MAX_PIXELS or (whole and width * height * 4 > MAX_DECODED_BYTES):
-                raise DecodeError(_too_large(width, height))
-            turned = opened.getexif().get(0x0112, 1) in (5, 6, 7, 8)
-            target = _bounded(QSize(width, height), box.transposed() if turned else box)
-            size = (target.width(), target.height())
-            picture: Image.Image = opened
-            if opened.format == "JPEG" and size != opened.size:
-                opened.draft("RGB", size)
-            if opened.mode.startswith(("I", "F")):
-                picture = _stretched(opened)
-            picture = ImageOps.exif_transpose(picture)
-            if turned:
-                size = size[::-1]
-            if picture.size != size:
-                if picture.mode in ("P", "1"):
-                    picture = picture.convert("RGBA")
-                picture = picture.resize(size, Image.Resampling.BILINEAR, reducing_gap=2.0)
-            alpha = "A" in picture.getbands() or "transparency" in picture.info
-            if alpha:
-                data = picture.convert("RGBA").convert("RGBa").tobytes("raw", "BGRa")
-            else:
-                data = picture.convert("RGB").tobytes("raw", "BGRX")
-    except DecodeError:
-        raise
-    except MemoryError:
-        raise DecodeError("There is not enough memory to show this image.") from None
-    except Exception as error:  # noqa: BLE001 - decoders raise anything on broken files
-        raise DecodeError(f"The file is not an image that can be read ({_short(error, path)}).") from None
-    # The QImage keeps a reference to the bytes; nothing is copied.
-    image = QImage(data, size[0], size[1], size[0] * 4, _SHOWN[1] if alpha else _SHOWN[0])
-    image.setText("source", f"{height}x{width}" if turned else f"{width}x{height}")
-    return image
-
-
-def _stretched(picture: Image.Image) -> Image.Image:
-    """16- and 32-bit grey as 8 bit. Pillow's own conversion would clip to white."""
+def _by_array(path: Path, box: QSize, part: Part | None) -> QImage:
+    """By the program's own reading of images (`storage.picture`), which knows what Qt does not."""
     import numpy as np
-    from PIL import Image
 
-    values = np.asarray(picture)
-    if values.dtype in (np.uint16, np.dtype(">u2")):
-        return Image.fromarray((values >> 8).astype(np.uint8))
-    low, high = np.nanpercentile(values, (0.1, 99.9))
-    span = float(high - low) or 1.0
-    return Image.fromarray(np.clip(np.nan_to_num((values - low) * (255.0 / span)), 0, 255).astype(np.uint8))
-
-
-def _short(error: Exception, path: Path) -> str:
-    text = str(error).replace(str(path), path.name).splitlines()
-    name = "unknown format" if type(error).__name__ == "UnidentifiedImageError" else (text[0] if text else "")
-    return (name or type(error).__name__)[:120]
+    size = (max(1, box.width()), max(1, box.height())) if box.isValid() else None
+    try:
+        picture = read_picture(path, size, part)
+    except PictureError as error:
+        raise DecodeError(f"The image cannot be shown: {error}.") from None
+    pixels = picture.pixels
+    height, width = pixels.shape[:2]
+    alpha = pixels.shape[2] == 4
+    data = np.empty((height, width, 4), np.uint8)
+    data[:, :, 3] = pixels[:, :, 3] if alpha else 255
+    for channel in range(3):
+        values = pixels[:, :, channel]
+        if alpha:
+            values = (values.astype(np.uint16) * pixels[:, :, 3] + 127) // 255
+        data[:, :, 2 - channel] = values
+    # The QImage keeps a reference to the array; nothing is copied.
+    image = QImage(data, width, height, width * 4, _SHOWN[1] if alpha else _SHOWN[0])
+    image.setText("source", f"{picture.size[0]}x{picture.size[1]}")
+    return image

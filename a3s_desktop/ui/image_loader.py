@@ -18,6 +18,8 @@ from pathlib import Path
 from PySide6.QtCore import QObject, QSize, Qt, Signal, Slot
 from PySide6.QtGui import QImage
 
+from a3s_desktop.i18n import tr
+from a3s_desktop.ui.darkroom import Darkroom
 from a3s_desktop.ui.image_decode import DecodeError, decode, fitted, scaled_copy, source_size
 
 NOW = 100  # the pair on screen
@@ -63,6 +65,11 @@ class ImageLoader(QObject):
         Key as returned by `request`, and the image (RGB32 or premultiplied; see ``image_decode``).
     failed(str, str)
         Key, and the reason in plain words.
+
+    Attributes
+    ----------
+    darkroom : Darkroom
+        Arithmetic on decoded images, off the GUI thread; ends with the loader.
     """
 
     loaded = Signal(str, QImage)
@@ -83,6 +90,7 @@ class ImageLoader(QObject):
         self._wake = threading.Condition()
         self._closed = False
         self._arrived.connect(self._deliver, Qt.ConnectionType.QueuedConnection)
+        self.darkroom = Darkroom(parent=self)
         heaps = [self._heap] * threads + [self._urgent]
         self._threads = [
             threading.Thread(target=self._work, args=(heap,), name=f"a3s-decode-{i}", daemon=True)
@@ -201,6 +209,7 @@ class ImageLoader(QObject):
             self._wake.notify_all()
         for thread in self._threads:
             thread.join()
+        self.darkroom.shutdown()
 
     def _source_for(self, path: Path, box: QSize) -> QImage | None:
         for key in self._sizes.get(str(path), ()):
@@ -231,7 +240,7 @@ class ImageLoader(QObject):
             return _Result(job, None, str(error))
         except Exception:
             _log.exception("decoding failed: %s", job.path.name)
-            return _Result(job, None, "The image cannot be shown because of an error in the program.")
+            return _Result(job, None, tr("The image cannot be shown because of an error in the program."))
         return _Result(job, image, "")
 
     @Slot(object)

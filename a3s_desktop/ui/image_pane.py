@@ -4,83 +4,69 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from PySide6.QtCore import QEvent, QPointF, QRect, QRectF, QSize, QSizeF, Qt, QTimer, Signal, Slot
-from PySide6.QtGui import (
-    QColor,
-    QImage,
-    QMouseEvent,
-    QNativeGestureEvent,
-    QPainter,
-    QPaintEvent,
-    QPixmap,
-    QResizeEvent,
-    QWheelEvent,
-)
+from PySide6.QtCore import QRect, QSize, Qt, Signal, Slot
+from PySide6.QtGui import QColor, QPainter, QPaintEvent, QResizeEvent
 from PySide6.QtWidgets import QSizePolicy, QWidget
 
-from a3s_desktop.ui.image_decode import image_note, source_size
-from a3s_desktop.ui.image_loader import NOW, ImageLoader
-from a3s_desktop.ui.pane_drawing import draw_badge, draw_caption, draw_corners, draw_placeholder
+from a3s_desktop.i18n import tr
+from a3s_desktop.ui.adjustments import Orientation
+from a3s_desktop.ui.image_loader import ImageLoader
+from a3s_desktop.ui.pane_drawing import (
+    draw_badge,
+    draw_caption,
+    draw_corners,
+    draw_picture,
+    draw_placeholder,
+    draw_remarks,
+)
+from a3s_desktop.ui.pane_source import PaneSource
 from a3s_desktop.ui.theme import scaled_font, tokens
-from a3s_desktop.ui.view_link import STEP, Frame, View
-
-_SMOOTH_UP_TO = 20.0  # device pixels per image pixel; beyond, single pixels are shown as squares
-_WAIT_MS = 180  # before "Loading" is written, so that a fast load does not flicker
-_RESIZE_MS = 120
+from a3s_desktop.ui.view_link import Frame, View
+from a3s_desktop.ui.zoom_surface import ZoomSurface
 
 
-class ImagePane(QWidget):
+class ImagePane(ZoomSurface):
     """Shows one image. Zoom and position come from outside (`LinkedPanes`); it asks for them by signals.
+
+    While a stage lies over both panes (see ``compare_stage``), a pane loads for the stage's size and reports nothing.
+
+    Attributes
+    ----------
+    source : PaneSource
+        Loads the picture.
 
     Signals
     -------
     painted(int)
         The number given to `set_image`, after that image (or the reason why there is none) was really painted.
-    wheelZoomed(float, QPointF)
-        Factor, position in device pixels.
-    dragged(QPointF)
-        Distance in device pixels.
-    doubleClicked(QPointF)
     resized()
+    pictureChanged()
+        Another picture, a sharper one, or none.
+    lookChanged()
+        Anything that a stage over the panes would have to paint anew.
     """
 
     painted = Signal(int)
-    wheelZoomed = Signal(float, QPointF)  # noqa: N815 - Qt's naming
-    dragged = Signal(QPointF)
-    doubleClicked = Signal(QPointF)  # noqa: N815
     resized = Signal()
-    pictureChanged = Signal()  # noqa: N815
+    pictureChanged = Signal()  # noqa: N815 - Qt's naming
+    lookChanged = Signal()  # noqa: N815
 
     def __init__(self, loader: ImageLoader, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self._loader = loader
-        self._group = f"pane-{id(self)}"
-        self._path: Path | None = None
+        self.source = PaneSource(loader, self)
+        self.source.changed.connect(self._on_source)
         self._number = 0
         self._reported = -1
         self._caption = ""
-        self._reason = ""
         self._badge = ""
-        self._image: QImage | None = None
-        self._pixmap: QPixmap | None = None
-        self._source = QSize()
-        self._preview = False  # a smaller version is stretched until the right one comes; it does not count as seen
-        self._waited = False
-        self._wanted_key = ""
-        self._box = QSize()
+        self._note = ""
+        self._facts: tuple[str, ...] = ()
         self._view = View()
-        self._drag: QPointF | None = None
-        self._wait = QTimer(self, singleShot=True, interval=_WAIT_MS)
-        self._wait.timeout.connect(self._on_waited)
-        self._settle = QTimer(self, singleShot=True, interval=_RESIZE_MS)
-        self._settle.timeout.connect(self._ask_again)
+        self._stage: QSize | None = None  # device pixels of the stage that covers this pane
+        self._guest: ImagePane | None = None  # shown in this pane's place while a key is held
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Expanding)
         self.setMinimumSize(160, 120)
-        self.setAttribute(Qt.WidgetAttribute.WA_OpaquePaintEvent)
-        self.setFocusPolicy(Qt.FocusPolicy.NoFocus)
-        self.setAccessibleName("Image")
-        loader.loaded.connect(self._on_loaded, Qt.ConnectionType.QueuedConnection)
-        loader.failed.connect(self._on_failed, Qt.ConnectionType.QueuedConnection)
+        self.setAccessibleName(tr("Image"))
 
     # What is shown
 
@@ -98,45 +84,67 @@ class ImagePane(QWidget):
         reason : str
             A problem of this file that is known already; shown without reading it.
         """
-        same = path == self._path and self._pixmap is not None and not self._preview
         self._number, self._reported = number, -1
         self._caption = caption
         self._badge = ""
-        self._loader.cancel(self._group)
-        self._wanted_key = ""
-        self.setAccessibleName(f"Image {caption}" if caption else "No image")
+        self._facts = ()
+        self.setAccessibleName(tr("Image {name}", name=caption) if caption else tr("No image"))
         self.setToolTip("")
-        if not same:
-            self._path = path
-            self._image = self._pixmap = None
-            self._source = QSize()
-            self._preview = self._waited = False
-            self._reason = reason
-            if path is not None and not reason:
-                self._ask(self.fit_box(), first=True)
-        self.update()
+        self.source.set_file(path, reason)
+        self._changed()
 
     def set_badge(self, text: str) -> None:
         """A short note over the image's upper edge ("another image of this cluster")."""
         self._badge = text
         self.update()
 
+    def set_note(self, text: str) -> None:
+        """What is done to the image now ("turned", "brighter"), small in a corner; "" for nothing."""
+        if text != self._note:
+            self._note = text
+            self._changed()
+
+    def set_facts(self, lines: tuple[str, ...]) -> None:
+        """Facts of the file, over the lower edge of the image so that nothing moves; empty for none."""
+        if lines != self._facts:
+            self._facts = lines
+            self._changed()
+
+    def set_guest(self, guest: ImagePane | None) -> None:
+        """Show another pane's image in this place (None: the own one again)."""
+        if guest is not self._guest:
+            self._guest = guest
+            self.update()
+
+    def set_stage(self, size: QSize | None) -> None:
+        """Load for a stage of this many device pixels that covers the pane; None: it is uncovered."""
+        if size != self._stage:
+            self._stage = size
+            self.source.set_place(self.fit_box())
+            self.update()
+
     def set_view(self, view: View) -> None:
         """Zoom and position, already clamped to the image."""
         if view != self._view:
             self._view = view
-            self.update()
-            self._settle.start()
+            self.source.set_zoom(view.zoom)
+            self._changed()
+
+    def set_orientation(self, orientation: Orientation) -> None:
+        """Turn and mirror the image; ends with the next one."""
+        if orientation != self.source.orientation:
+            self.source.set_orientation(orientation)
+            self._changed()
 
     @property
     def path(self) -> Path | None:
         """The file shown."""
-        return self._path
+        return self.source.path
 
     @property
     def reason(self) -> str:
         """Why there is no image, or ""."""
-        return self._reason
+        return self.source.reason
 
     @property
     def caption(self) -> str:
@@ -144,108 +152,66 @@ class ImagePane(QWidget):
         return self._caption
 
     @property
+    def number(self) -> int:
+        """The number given to `set_image`."""
+        return self._number
+
+    @property
+    def note(self) -> str:
+        """What is done to the image now."""
+        return self._note
+
+    @property
+    def facts(self) -> tuple[str, ...]:
+        """The facts shown."""
+        return self._facts
+
+    @property
     def has_image(self) -> bool:
         """Whether the image is there, sharp enough to be judged (not only asked for)."""
-        return self._pixmap is not None and not self._preview
+        return self.source.sharp
 
     def frame(self) -> Frame | None:
         """Sizes for computing views; None while there is no image."""
-        if self._source.isEmpty():
+        size = self.source.size
+        if size.isEmpty():
             return None
         box = self.fit_box()
-        return Frame(box.width(), box.height(), self._source.width(), self._source.height())
+        return Frame(box.width(), box.height(), size.width(), size.height())
+
+    def target(self) -> tuple[float, float, float, float] | None:
+        """Where the whole image lies on a stage of the size `fit_box`: left, top, width, height in device pixels."""
+        frame = self.frame()
+        return None if frame is None else frame.target(frame.clamped(self._view))
 
     def fit_box(self) -> QSize:
         """Device pixels of the place for the image; what to prefetch for."""
+        if self._stage is not None:
+            return QSize(self._stage)
         ratio = self.devicePixelRatioF()
-        return QSize(max(1, int(self.width() * ratio)), max(1, int(self._stage_height() * ratio)))
+        return QSize(max(1, int(self.width() * ratio)), max(1, int(self.stage_height() * ratio)))
 
-    def source_size(self) -> QSize:
-        """Pixels of the original, upright; empty while not known."""
-        return QSize(self._source)
+    def stage_height(self) -> int:
+        """Logical pixels of the place for the image."""
+        return max(1, self.height() - self.caption_height())
 
-    # Loading
-
-    def _ask(self, box: QSize, first: bool = False) -> None:
-        path = self._path
-        if path is None:
-            return
-        self._box = box
-        self._wanted_key = self._loader.key(path, box)
-        image = self._loader.get(path, box)
-        if image is not None:
-            self._take(image)
-            return
-        reason = self._loader.failure(path, box)
-        if reason is not None:
-            self._refuse(reason)
-            return
-        if first:
-            smaller = self._loader.best(path)
-            if smaller is not None:
-                self._take(smaller, preview=True)
-            self._wait.start()
-        self._loader.request(path, box, NOW, self._group)
+    def caption_height(self) -> int:
+        """Logical pixels under the image for its name."""
+        return self.fontMetrics().height() + 8
 
     @Slot()
-    def _ask_again(self) -> None:
-        """After a change of size or zoom: a sharper version, where the file has one."""
-        if self._path is None or self._reason or self._image is None:
-            return
-        box = self.fit_box()
-        frame = self.frame()
-        if frame is not None and self._view.zoom > 1.01:
-            needed = self._view.zoom * frame.fit * self._source.width()
-            step = self._source.width()
-            while step / 2 >= needed and step / 2 >= box.width():
-                step //= 2
-            height = max(1, round(step * self._source.height() / self._source.width()))
-            if step > self._image.width():
-                box = QSize(step, height)
-            else:
-                return  # sharp enough
-        elif self._image.size() == self._fitted(box):
-            return
-        if box != self._box:
-            self._ask(box)
-
-    def _fitted(self, box: QSize) -> QSize:
-        if self._source.width() <= box.width() and self._source.height() <= box.height():
-            return self._source
-        return self._source.scaled(box, Qt.AspectRatioMode.KeepAspectRatio)
-
-    @Slot(str, QImage)
-    def _on_loaded(self, key: str, image: QImage) -> None:
-        if key == self._wanted_key:
-            self._take(image)
-
-    @Slot(str, str)
-    def _on_failed(self, key: str, reason: str) -> None:
-        if key == self._wanted_key and (self._pixmap is None or self._preview):
-            self._image = self._pixmap = None
-            self._preview = False
-            self._refuse(reason)
-
-    def _take(self, image: QImage, *, preview: bool = False) -> None:
-        self._wait.stop()
-        self._preview = preview
-        self._image = image
-        self._pixmap = QPixmap.fromImage(image)
-        self._source = source_size(image)
-        self.setToolTip(image_note(image))
+    def _on_source(self) -> None:
+        self.setToolTip(self.source.note)
+        if self.source.reason:
+            self.setAccessibleName(
+                tr("Image {name} cannot be shown. {reason}", name=self._caption, reason=self.source.reason)
+            )
         self.pictureChanged.emit()
-        self.update()
+        self._changed()
 
-    def _refuse(self, reason: str) -> None:
-        self._wait.stop()
-        self._reason = reason
-        self.setAccessibleName(f"Image {self._caption} cannot be shown. {reason}")
+    def _changed(self) -> None:
         self.update()
-
-    @Slot()
-    def _on_waited(self) -> None:
-        self._waited = True
-        self.update()
+        self.lookChanged.emit()
 
     # Painting
 
@@ -254,108 +220,55 @@ class ImagePane(QWidget):
         painter = QPainter(self)
         self.draw(painter, event.rect())
         painter.end()
-        ready = self._path is None or self.has_image or bool(self._reason)
-        if ready and self._reported != self._number:
+        if self.source.settled and self._stage is None and self._reported != self._number:
             self._reported = self._number
             self.painted.emit(self._number)
 
     def draw(self, painter: QPainter, _dirty: QRect) -> None:
         """Paint the stage, the image or its placeholder, and the caption."""
         t = tokens()
-        stage = QRect(0, 0, self.width(), self._stage_height())
+        stage = QRect(0, 0, self.width(), self.stage_height())
         painter.fillRect(self.rect(), QColor(t.window))
         painter.fillRect(stage, QColor(t.stage))
-        if self._pixmap is not None:
-            self._draw_image(painter, stage)
-        elif self._reason:
-            draw_placeholder(painter, stage, self._reason, self.devicePixelRatioF())
-        elif self._path is not None and self._waited:
-            painter.setFont(scaled_font("base"))
-            painter.setPen(QColor(t.muted))
-            painter.drawText(stage, Qt.AlignmentFlag.AlignCenter, "Loading …")
+        shown = self._guest or self
+        shown.draw_image(painter, stage)
         draw_corners(painter, stage)
-        if self._badge:
-            draw_badge(painter, stage, self._badge)
+        badge = tr("The other image") if self._guest is not None else self._badge
+        if badge:
+            draw_badge(painter, stage, badge)
+        draw_remarks(painter, stage, shown.facts, shown.note)
         self._draw_caption(painter, stage)
 
-    def _draw_image(self, painter: QPainter, stage: QRect) -> None:
-        frame, pixmap = self.frame(), self._pixmap
-        if frame is None or pixmap is None:
-            return
-        ratio = self.devicePixelRatioF()
-        left, top, width, height = frame.target(frame.clamped(self._view))
-        # Whole device pixels: an image decoded for exactly this place is then copied, not resampled.
-        target = QRectF(round(left), round(top), round(width), round(height))
-        exact = abs(pixmap.width() - target.width()) <= 1 and abs(pixmap.height() - target.height()) <= 1
-        if exact:
-            target.setSize(QSizeF(pixmap.size()))
-        scale = width / self._source.width()
-        painter.save()
-        painter.setClipRect(stage)
-        painter.scale(1 / ratio, 1 / ratio)
-        painter.setRenderHint(QPainter.RenderHint.SmoothPixmapTransform, not exact and scale < _SMOOTH_UP_TO)
-        painter.drawPixmap(target, pixmap, QRectF(pixmap.rect()))
-        painter.restore()
+    def draw_image(self, painter: QPainter, stage: QRect, opacity: float = 1.0) -> None:
+        """Paint the image, its placeholder or "Loading" into a stage of the size of `fit_box`."""
+        target, source = self.target(), self.source
+        if target is not None and source.pixmap is not None:
+            draw_picture(painter, stage, source.pixmap, source.orientation, target, self.devicePixelRatioF(), opacity)
+        elif source.reason:
+            draw_placeholder(painter, stage, source.reason, self.devicePixelRatioF())
+        elif source.path is not None and source.waited:
+            painter.setFont(scaled_font("base"))
+            painter.setPen(QColor(tokens().muted))
+            painter.drawText(stage, Qt.AlignmentFlag.AlignCenter, tr("Loading …"))
 
     def _draw_caption(self, painter: QPainter, stage: QRect) -> None:
         row = QRect(2, stage.bottom() + 1, self.width() - 4, self.height() - stage.height())
-        note = image_note(self._image) if self._image is not None else ""
-        facts = f"{self._source.width()} × {self._source.height()}" if not self._source.isEmpty() else ""
+        size, warn = self.source.size, bool(self.source.note)
+        facts = f"{size.width()} × {size.height()}" if not size.isEmpty() else ""
         frame = self.frame()
         if frame is not None and self._view.zoom > 1.005:
             facts = f"{round(100 * frame.fit * self._view.zoom)} %  ·  {facts}"
-        draw_caption(painter, row, self._caption, f"damaged file  ·  {facts}" if note else facts, warn=bool(note))
+        if warn:
+            what = tr("file cannot be read any more") if self.source.gone else tr("damaged file")
+            facts = f"{what}  ·  {facts}"
+        draw_caption(painter, row, self._caption, facts, warn=warn)
 
-    def _stage_height(self) -> int:
-        return max(1, self.height() - self.caption_height())
-
-    def caption_height(self) -> int:
-        """Logical pixels under the image for its name."""
-        return self.fontMetrics().height() + 8
-
-    # The mouse
-
-    def wheelEvent(self, event: QWheelEvent) -> None:
-        """Zoom at the pointer."""
-        pixels, angle = event.pixelDelta().y(), event.angleDelta().y()
-        notches = angle / 120 if angle else pixels / 60
-        if notches:
-            self.wheelZoomed.emit(STEP**notches, event.position() * self.devicePixelRatioF())
-        event.accept()
-
-    def mousePressEvent(self, event: QMouseEvent) -> None:
-        """Begin to drag."""
-        if event.button() in (Qt.MouseButton.LeftButton, Qt.MouseButton.MiddleButton):
-            self._drag = event.position()
-            if self._view.zoom > 1.0:
-                self.setCursor(Qt.CursorShape.ClosedHandCursor)
-
-    def mouseMoveEvent(self, event: QMouseEvent) -> None:
-        """Drag the image."""
-        if self._drag is not None:
-            self.dragged.emit((event.position() - self._drag) * self.devicePixelRatioF())
-            self._drag = event.position()
-
-    def mouseReleaseEvent(self, _event: QMouseEvent) -> None:
-        """End of a drag."""
-        self._drag = None
-        self.unsetCursor()
-
-    def mouseDoubleClickEvent(self, event: QMouseEvent) -> None:
-        """Whole or actual size."""
-        self.doubleClicked.emit(event.position() * self.devicePixelRatioF())
-
-    def event(self, event: QEvent) -> bool:
-        """Pinch on a touch pad."""
-        if isinstance(event, QNativeGestureEvent) and event.gestureType() is Qt.NativeGestureType.ZoomNativeGesture:
-            self.wheelZoomed.emit(1.0 + event.value(), event.position() * self.devicePixelRatioF())
-            return True
-        return super().event(event)
+    def can_drag(self) -> bool:
+        """Only an enlarged image moves."""
+        return self._view.zoom > 1.0
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         """A sharper image once the size is settled; the old one is stretched meanwhile."""
         super().resizeEvent(event)
-        if self._path is not None and self._image is None and not self._reason:
-            self._ask(self.fit_box(), first=True)  # nothing to stretch: the first layout of the window
-        self._settle.start()
+        self.source.set_place(self.fit_box())
         self.resized.emit()

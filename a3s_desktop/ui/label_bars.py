@@ -2,23 +2,40 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import QSize, Qt, Slot
+from PySide6.QtCore import QRect, QSize, Qt, Slot
 from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QSizePolicy, QVBoxLayout, QWidget
 
 from a3s_desktop.actions import ACTIONS
+from a3s_desktop.i18n import mark, tr
 from a3s_desktop.ui.label_parts import AnswerButton, Counters, Legend, ToolIcon
 from a3s_desktop.ui.shortcuts import Shortcuts
 from a3s_desktop.ui.theme import ICON, SPACE_1, SPACE_2, SPACE_3, SPACE_4, icon_pixmap
 
-_COUNTERS = (("answers", "answers"), ("skipped", "skipped"), ("clusters", "clusters"), ("singles", "single images"))
+_COUNTERS = (
+    ("answers", mark("answers")),
+    ("skipped", mark("skipped")),
+    ("clusters", mark("clusters")),
+    ("singles", mark("single images")),
+)
 _ANSWERS = (("answer.same", "same"), ("answer.skip", "plain"), ("answer.different", "different"))
+# As long as the questions get; never shown.
+_LONG = mark("Are the 10000 images of cluster 10000 all the same? These two stand far apart in it.")
 _PAST, _REMARK = 100, 60  # pixels for undo, redo and the symbol of the last answer; for its words
-_TOOLS = ("view.fit", "view.actual", "view.zoom_out", "view.zoom_in", "view.link", "view.legend")
+# Entries of the legend with the keys of several actions; the others have one action each.
+_TOGETHER = {
+    "view.zoom_in": ("view.zoom_in", "view.zoom_out"),
+    "view.left": ("view.left", "view.right", "view.up", "view.down"),
+    "compare.more": ("compare.more", "compare.less"),
+    "compare.turn_left": ("compare.turn_left", "compare.turn_right"),
+}
 
 
 class QuestionBar(QFrame):
-    """Why this pair is asked, and the counters."""
+    """Why this pair is asked, and the counters.
+
+    Its height depends on its width only: room for a long question is kept, so that the images below never jump.
+    """
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -29,7 +46,9 @@ class QuestionBar(QFrame):
         self._why.setProperty("role", "heading")
         self._why.setWordWrap(True)
         self._why.setTextFormat(Qt.TextFormat.PlainText)
-        self._why.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Preferred)
+        self._why.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Fixed)
+        self._why.setAlignment(Qt.AlignmentFlag.AlignTop | Qt.AlignmentFlag.AlignLeft)
+        self._lines = 1
         self._counters = Counters(_COUNTERS)
         words = QVBoxLayout()
         words.setSpacing(1)
@@ -46,6 +65,22 @@ class QuestionBar(QFrame):
         """A short kind of question above, the question itself below."""
         self._kind.setText(kind)
         self._why.setText(why)
+        self._keep_room(self._lines)
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """Room for a long question at this width."""
+        super().resizeEvent(event)
+        self._keep_room(1)
+
+    def _keep_room(self, lines: int) -> None:
+        metrics = self._why.fontMetrics()
+        # The layout gives the label its new width only after this.
+        width = max(120, self.width() - self._counters.sizeHint().width() - 3 * SPACE_4)
+        for text in (tr(_LONG), self._why.text()):
+            high = metrics.boundingRect(QRect(0, 0, width, 10_000), Qt.TextFlag.TextWordWrap, text).height()
+            lines = max(lines, round(high / metrics.lineSpacing()))
+        self._lines = lines
+        self._why.setFixedHeight(lines * metrics.lineSpacing() + 2)
 
     def set_counts(self, answers: int, skipped: int, clusters: int, singles: int) -> None:
         """The four numbers."""
@@ -63,7 +98,11 @@ class QuestionBar(QFrame):
 
 
 class AnswerBar(QFrame):
-    """Undo and what was done last, the three answers, the view tools, the legend."""
+    """Undo and what was done last, the answers, the legend.
+
+    Every answer of the table of actions has a button. The three of the daily work come first and keep their words; the
+    rarer ones are reduced to symbol and key where the page is narrow.
+    """
 
     def __init__(self, shortcuts: Shortcuts, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -75,8 +114,11 @@ class AnswerBar(QFrame):
         self._last.setTextFormat(Qt.TextFormat.PlainText)
         self._last.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)
         self._asked = False
-        self._buttons = {name: AnswerButton(action(name), kind) for name, kind in _ANSWERS}
-        self._asking, self._tools = QWidget(), QWidget()
+        self._main = {name: AnswerButton(action(name), kind) for name, kind in _ANSWERS}
+        rare = [spec.id for spec in ACTIONS if spec.id.startswith("answer.") and spec.id not in self._main]
+        self._rare = {name: AnswerButton(action(name), "plain", compact=True) for name in rare}
+        self._buttons = self._main | self._rare
+        self._asking = QWidget()
         past = QHBoxLayout()
         past.setSpacing(SPACE_1)
         for name in ("edit.undo", "edit.redo"):
@@ -87,19 +129,16 @@ class AnswerBar(QFrame):
         middle = QHBoxLayout(self._asking)
         middle.setContentsMargins(0, 0, 0, 0)
         middle.setSpacing(SPACE_2)
-        for button in self._buttons.values():
+        for name, button in self._buttons.items():
+            if name in rare[:1]:
+                middle.addSpacing(SPACE_2)
             middle.addWidget(button)
-        tools = QHBoxLayout(self._tools)
-        tools.setContentsMargins(0, 0, 0, 0)
-        tools.setSpacing(2)
-        tools.addStretch(1)
-        for name in _TOOLS:
-            tools.addWidget(ToolIcon(action(name)))
         row = QHBoxLayout()
         row.setSpacing(SPACE_3)
         row.addLayout(past, 1)
         row.addWidget(self._asking)
-        row.addWidget(self._tools, 1)
+        if not rare:
+            row.addStretch(1)
         self._legend = Legend()
         column = QVBoxLayout(self)
         column.setContentsMargins(SPACE_4, SPACE_2, SPACE_4, SPACE_2)
@@ -111,29 +150,33 @@ class AnswerBar(QFrame):
         self.show_tools(False, False)
 
     def show_tools(self, asking: bool, legend: bool) -> None:
-        """Answers, view tools and legend are there only while a pair is asked."""
+        """Answers and legend are there only while a pair is asked."""
         self._asked = asking
         self._asking.setVisible(asking)
         self._legend.setVisible(asking and legend)
         self._make_room()
 
     def minimumSizeHint(self) -> QSize:
-        """Room for undo, redo and the answers; the rest goes where there is no more."""
-        return QSize(self._needed(), super().minimumSizeHint().height())
+        """Room for undo, redo and the answers, the rarer ones as symbols; the rest goes where there is no more."""
+        return QSize(self._needed(short=True), super().minimumSizeHint().height())
 
     def resizeEvent(self, event: QResizeEvent) -> None:
-        """Tools come and go with the width."""
+        """Words come and go with the width."""
         super().resizeEvent(event)
         self._make_room()
 
-    def _needed(self) -> int:
-        return 2 * SPACE_4 + 2 * SPACE_3 + _PAST + self._asking.sizeHint().width()
+    def _needed(self, short: bool) -> int:
+        widths = [button.sizeHint().width() for button in self._main.values()]
+        widths += [button.width_for(short) for button in self._rare.values()]
+        gaps = (len(widths) - 1 + 2 * bool(self._rare)) * SPACE_2
+        return 2 * SPACE_4 + 2 * SPACE_3 + _PAST + sum(widths) + gaps
 
     def _make_room(self) -> None:
-        """The view tools, which the menu has too, and the remark leave before an answer's word is cut."""
-        spare = self.width() - self._needed()
-        self._tools.setVisible(self._asked and spare >= self._tools.sizeHint().width())
-        self._last.setVisible(not self._asked or spare >= self._tools.sizeHint().width() + _REMARK)
+        """The remark, then the words of the rarer answers leave before a daily answer's word is cut."""
+        spare = self.width() - self._needed(short=False)
+        self._last.setVisible(not self._asked or spare >= _REMARK)
+        for button in self._rare.values():
+            button.set_short(spare < 0)
 
     def set_last(self, text: str = "", symbol: str = "", colour: str = "") -> None:
         """What was done last, with its symbol; nothing clears it."""
@@ -154,11 +197,20 @@ class AnswerBar(QFrame):
         for name, button in self._buttons.items():
             shown = keys(name)
             button.set_key(shown[0] if shown else "")
-        zoom = (*keys("view.zoom_in")[:1], *keys("view.zoom_out")[:1], "Wheel")
         entries: list[tuple[tuple[str, ...], str]] = []
+        elsewhere = {*self._rare, *(name for names in _TOGETHER.values() for name in names[1:])}
         for spec in ACTIONS:
-            if spec.id == "view.zoom_in":
-                entries.append((zoom, "zoom"))
-            elif spec.legend and spec.id != "view.zoom_out" and keys(spec.id):
-                entries.append((keys(spec.id)[: 1 if spec.id.startswith("view.") else 2], spec.legend))
+            names = _TOGETHER.get(spec.id, (spec.id,))
+            caps = tuple(key for name in names for key in keys(name)[: 2 if name.startswith("answer.") else 1])
+            if spec.id == "view.left":
+                caps = _arrows(caps)
+            if spec.legend and caps and spec.id not in elsewhere:
+                entries.append((caps, tr(spec.legend)))
         self._legend.set_entries(entries)
+
+
+def _arrows(caps: tuple[str, ...]) -> tuple[str, ...]:
+    """The four arrows with the same modifiers as one cap, else each as it is."""
+    held = {cap.rpartition("+")[0] for cap in caps}
+    arrows = [cap.rpartition("+")[2] for cap in caps]
+    return (f"{held.pop()}+{''.join(arrows)}",) if len(held) == 1 and arrows == list("←→↑↓") else caps

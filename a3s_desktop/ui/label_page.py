@@ -10,13 +10,15 @@ from PySide6.QtCore import QEvent, QSize, Qt, QTimer, Signal, Slot
 from PySide6.QtGui import QKeyEvent
 from PySide6.QtWidgets import QApplication, QStackedWidget, QVBoxLayout, QWidget
 
-from a3s_desktop.actions import ACTIONS, Scope
+from a3s_desktop.actions import Scope
 from a3s_desktop.core.types import Answer, Reason
 from a3s_desktop.errors import A3SError
+from a3s_desktop.i18n import mark, percent, tr, trn
 from a3s_desktop.session.state import Change, ChangeKind, Phase, QuestionView, SessionState
 from a3s_desktop.settings import SettingsStore
 from a3s_desktop.ui.bridge import Bridge
-from a3s_desktop.ui.finished_panel import FinishedPanel, count
+from a3s_desktop.ui.compare import Compare
+from a3s_desktop.ui.finished_panel import FinishedPanel
 from a3s_desktop.ui.image_loader import ImageLoader
 from a3s_desktop.ui.label_bars import AnswerBar, QuestionBar
 from a3s_desktop.ui.label_parts import Banner
@@ -25,21 +27,20 @@ from a3s_desktop.ui.member_strip import Member
 from a3s_desktop.ui.pair_area import PairArea
 from a3s_desktop.ui.shortcuts import Shortcuts
 from a3s_desktop.ui.theme import tokens
-from a3s_desktop.ui.view_link import STEP
 
 if TYPE_CHECKING:
     from a3s_desktop.storage.items import Items
 
 _REASONS = {
-    Reason.MERGE: "Merge",
-    Reason.PURITY: "Purity check",
-    Reason.SPLIT: "Sorting a mixed cluster",
-    Reason.OUTLIER: "Single image",
-    Reason.MEMBER: "Doubtful member",
-    Reason.PAIR: "Pair",
+    Reason.MERGE: mark("Merge"),
+    Reason.PURITY: mark("Purity check"),
+    Reason.SPLIT: mark("Sorting a mixed cluster"),
+    Reason.OUTLIER: mark("Single image"),
+    Reason.MEMBER: mark("Doubtful member"),
+    Reason.PAIR: mark("Pair"),
 }
 _ANSWERS = {"answer.same": Answer.SAME, "answer.different": Answer.DIFFERENT, "answer.skip": Answer.SKIP}
-_READ_ONLY = (
+_READ_ONLY = mark(
     "Read-only: another window or program has this project open. You can look and export; answers are not taken."
 )
 
@@ -90,7 +91,7 @@ class LabelPage(QWidget):
         self._build()
         self._connect()
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
-        self.setAccessibleName("Pair")
+        self.setAccessibleName(tr("Pair"))
         self._update_actions()
 
     # For the window and tests
@@ -109,9 +110,10 @@ class LabelPage(QWidget):
 
     def _build(self) -> None:
         self._banner = Banner()
-        self._area = PairArea(self._loader)
+        self._area = PairArea(self._loader, self._shortcuts)
         left, right = self._area.columns
         self._panes = LinkedPanes(left.pane, right.pane, self._settings.value.linked, self)
+        self._compare = Compare(self._area, self._panes, self._loader, self._shortcuts, self)
         self._finished = FinishedPanel()
         self._blank = QWidget()
         self._stack = QStackedWidget()
@@ -136,20 +138,18 @@ class LabelPage(QWidget):
         bridge.prefetch.connect(self._on_prefetch)
         self._panes.painted.connect(self._on_painted)
         left, right = self._area.columns
-        left.memberChosen.connect(self._compare_left)
-        right.memberChosen.connect(self._compare_right)
+        left.memberChosen.connect(self._swap_left)
+        right.memberChosen.connect(self._swap_right)
         self.addActions(self._shortcuts.actions(Scope.PAIR))
         action("answer.same").triggered.connect(self._say_same)
         action("answer.different").triggered.connect(self._say_different)
         action("answer.skip").triggered.connect(self._say_skip)
-        action("view.fit").triggered.connect(self._panes.reset)
-        action("view.actual").triggered.connect(self._on_actual)
-        action("view.zoom_in").triggered.connect(self._on_zoom_in)
-        action("view.zoom_out").triggered.connect(self._on_zoom_out)
         action("view.link").setChecked(self._settings.value.linked)
         action("view.link").toggled.connect(self._on_linked)
         action("view.legend").setChecked(self._settings.value.legend)
         action("view.legend").toggled.connect(self._on_legend)
+        action("view.blind").setChecked(self._settings.value.blind)
+        action("view.blind").toggled.connect(self._on_blind)
         self._finished.exportWanted.connect(self.exportWanted)
         self._finished.clustersWanted.connect(self.clustersWanted)
         self._finished.undoWanted.connect(bridge.undo)
@@ -158,7 +158,7 @@ class LabelPage(QWidget):
 
     @Slot(object, object)
     def _on_state(self, state: SessionState, change: Change) -> None:
-        self._banner.say(_READ_ONLY if state.read_only else "", "banner-warning")
+        self._banner.say(tr(_READ_ONLY) if state.read_only else "", "banner-warning")
         self._head.set_counts(state.answers, state.skipped, state.clusters, state.singletons)
         if change.kind is ChangeKind.OPENED:
             self._foot.set_last()
@@ -180,8 +180,8 @@ class LabelPage(QWidget):
         self._question = None
         self._settled = False
         self._moment.stop()
+        self._compare.clear()
         for column in self._area.columns:
-            column.pane.set_image(None)
             column.strip.set_members(())
         self._stack.setCurrentWidget(self._blank)
         self._head.set_question("", "")
@@ -215,25 +215,29 @@ class LabelPage(QWidget):
             self.setFocus()  # else hiding that button would hand the focus, and Space, to any other one
         self._stack.setCurrentWidget(self._area)
         self._foot.show_tools(True, self._settings.value.legend)
-        kind = _REASONS[question.reason]
-        if not self._settings.value.blind:
-            kind = f"{kind}  ·  same with {question.probability:.0%} by the model"
-        self._head.set_question(kind, question.text)
+        self._show_reason(question)
         self._panes.forget_painted()
+        self._compare.new_pair()
         self._panes.reset()
         left, right = self._area.columns
-        for column, item, cluster, size, strip in (
-            (left, question.left, question.left_cluster, question.left_size, question.left_strip),
-            (right, question.right, question.right_cluster, question.right_size, question.right_strip),
+        for side, column, item, cluster, size, strip in (
+            (0, left, question.left, question.left_cluster, question.left_size, question.left_strip),
+            (1, right, question.right, question.right_cluster, question.right_size, question.right_strip),
         ):
             column.title.set_cluster(cluster, size)
-            column.pane.set_image(items.file(item), items.name(item), question.id, items.problems.get(item, ""))
-            column.strip.set_members(_members(items, strip), "No other images." if size > 1 else "")
+            self._compare.show(side, items, item, question.id)
+            column.strip.set_members(_members(items, strip), tr("No other images.") if size > 1 else "")
+
+    def _show_reason(self, question: QuestionView) -> None:
+        kind = tr(_REASONS[question.reason])
+        if not self._settings.value.blind:
+            kind = tr("{kind}  ·  same with {share} by the model", kind=kind, share=percent(question.probability))
+        self._head.set_question(kind, question.text)
 
     def _show_finished(self, state: SessionState) -> None:
         self._question = None
         self._settled = False
-        self._head.set_question("Finished", "Every pair that could change a cluster has been answered.")
+        self._head.set_question(tr("Finished"), tr("Every pair that could change a cluster has been answered."))
         self._finished.set_result(state.items, state.answers, state.clusters, state.singletons, state.skipped)
         self._finished.set_can_undo(state.can_undo and not state.read_only)
         self._stack.setCurrentWidget(self._finished)
@@ -245,8 +249,8 @@ class LabelPage(QWidget):
         colours = {"same": t.same, "different": t.different}
         colour = colours.get(name, t.skip)
         symbol = {ChangeKind.UNDO: "undo", ChangeKind.REDO: "redo"}.get(change.kind, name)
-        moved = f"  ·  {count(len(change.moved), 'image')} moved" if len(change.moved) else ""
-        self._foot.set_last(f"{change.text}{moved}", symbol, colour)
+        moved = trn("{n} image moved", "{n} images moved", len(change.moved)) if len(change.moved) else ""
+        self._foot.set_last("  ·  ".join(part for part in (change.text, moved) if part), symbol, colour)
         if self.isVisible():
             self._area.flash(t.accent if change.kind is ChangeKind.UNDO else colour)
 
@@ -267,9 +271,7 @@ class LabelPage(QWidget):
         action = self._shortcuts.action
         for name in _ANSWERS:
             action(name).setEnabled(ready)
-        for spec in ACTIONS:
-            if spec.id.startswith("view.") and spec.id != "view.legend":
-                action(spec.id).setEnabled(self._question is not None)
+        self._compare.set_live(self._question is not None)
         if ready != self._ready:
             self._ready = ready
             self.readyChanged.emit(ready)
@@ -295,41 +297,34 @@ class LabelPage(QWidget):
         self._answer(Answer.SKIP)
 
     @Slot(int)
-    def _compare_left(self, item: int) -> None:
-        self._compare(0, item)
+    def _swap_left(self, item: int) -> None:
+        self._swap(0, item)
 
     @Slot(int)
-    def _compare_right(self, item: int) -> None:
-        self._compare(1, item)
+    def _swap_right(self, item: int) -> None:
+        self._swap(1, item)
 
-    def _compare(self, side: int, item: int) -> None:
+    def _swap(self, side: int, item: int) -> None:
         """Show another member of the cluster in place of the asked image, until it is clicked again or Esc."""
         question, items = self._question, self._bridge.items
         if question is None or items is None or not (self._settled or item < 0):
             return  # the pair itself must have been seen first
         column = self._area.columns[side]
         own = question.left if side == 0 else question.right
-        shown = own if item < 0 else item
-        column.pane.set_image(items.file(shown), items.name(shown), question.id, items.problems.get(shown, ""))
-        column.pane.set_badge("" if item < 0 else "Another image of this cluster  ·  Esc: back to the pair")
+        self._compare.show(side, items, own if item < 0 else item, question.id)
+        column.pane.set_badge("" if item < 0 else tr("Another image of this cluster  ·  Esc: back to the pair"))
         column.strip.set_current(item)
-
-    @Slot()
-    def _on_actual(self) -> None:
-        self._panes.actual_size(1 if self._area.right.pane.underMouse() else 0)
-
-    @Slot()
-    def _on_zoom_in(self) -> None:
-        self._panes.zoom(STEP)
-
-    @Slot()
-    def _on_zoom_out(self) -> None:
-        self._panes.zoom(1 / STEP)
 
     @Slot(bool)
     def _on_linked(self, linked: bool) -> None:
         self._panes.set_linked(linked)
         self._settings.change(linked=linked)
+
+    @Slot(bool)
+    def _on_blind(self, blind: bool) -> None:
+        self._settings.change(blind=blind)
+        if self._question is not None:
+            self._show_reason(self._question)
 
     @Slot(bool)
     def _on_legend(self, shown: bool) -> None:
@@ -339,9 +334,11 @@ class LabelPage(QWidget):
     def keyPressEvent(self, event: QKeyEvent) -> None:
         """Esc ends a comparison; keys of disabled answers end here instead of reaching something else."""
         if event.key() == Qt.Key.Key_Escape:
+            if self._compare.leave():
+                return
             for side, column in enumerate(self._area.columns):
                 if column.pane.path is not None and self._question is not None:
-                    self._compare(side, -1)
+                    self._swap(side, -1)
                     column.strip.set_current(-1)
             return
         if event.key() in (Qt.Key.Key_Space, Qt.Key.Key_Left, Qt.Key.Key_Right, Qt.Key.Key_F, Qt.Key.Key_J):
@@ -355,6 +352,7 @@ class LabelPage(QWidget):
         if event.type() == QEvent.Type.PaletteChange and hasattr(self, "_foot"):
             self._banner.recolour()
             self._foot.recolour()
+            self._area.tools.recolour()
             for column in self._area.columns:
                 column.title.recolour()
 

@@ -18,6 +18,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
+from a3s_desktop.i18n import number, tr
 from a3s_desktop.ui.theme import (
     ICON,
     RADIUS_SMALL,
@@ -84,20 +85,20 @@ class Counters(QWidget):
         for name, caption in names:
             column = QVBoxLayout()
             column.setSpacing(0)
-            value, word = QLabel("0"), QLabel(caption)
+            value, word = QLabel("0"), QLabel(tr(caption))
             value.setProperty("role", "value")
             word.setProperty("role", "small")
             for label in (value, word):
                 label.setAlignment(Qt.AlignmentFlag.AlignRight)
                 column.addWidget(label)
-            value.setAccessibleName(caption)
-            value.setMinimumWidth(44)
+            value.setAccessibleName(tr(caption))
+            value.setMinimumWidth(max(44, QFontMetrics(scaled_font("heading", bold=True)).horizontalAdvance("88,888")))
             self._values[name] = value
             row.addLayout(column)
 
     def set_value(self, name: str, value: int) -> None:
         """Show a number."""
-        self._values[name].setText(f"{value:,}")
+        self._values[name].setText(number(value))
 
     def text(self, name: str) -> str:
         """The number as shown."""
@@ -136,10 +137,13 @@ class _Lag(QObject):
 class AnswerButton(QPushButton):
     """Shows an answer with its key. Takes no focus, so Space can never press it; a double click counts once."""
 
-    def __init__(self, action: QAction, kind: str, key: str = "", parent: QWidget | None = None) -> None:
-        super().__init__(action.text(), parent)
+    def __init__(self, action: QAction, kind: str, key: str = "", *, compact: bool = False) -> None:
+        super().__init__(action.text())
         self._action = action
         self._key = key
+        self._compact = compact  # no wider than its word
+        self._short = False  # symbol and key only
+        self.setAccessibleName(action.text())
         self.setProperty("kind", kind)
         self.setFocusPolicy(Qt.FocusPolicy.NoFocus)
         self.setSizePolicy(QSizePolicy.Policy.Fixed, QSizePolicy.Policy.Fixed)
@@ -164,9 +168,22 @@ class AnswerButton(QPushButton):
 
     def sizeHint(self) -> QSize:
         """Room for the key cap."""
+        return QSize(self.width_for(self._short), 38)
+
+    def width_for(self, short: bool) -> int:
+        """Width with or without its word."""
+        if short:
+            return SPACE_3 * 2 + ICON + SPACE_2 + self._cap_width()
         metrics = QFontMetrics(scaled_font("base", bold=True))
-        width = SPACE_4 * 2 + ICON + SPACE_2 + metrics.horizontalAdvance(self._action.text()) + SPACE_3
-        return QSize(max(132, width + self._cap_width()), 38)
+        width = ICON + SPACE_2 + metrics.horizontalAdvance(self._action.text()) + SPACE_3 + self._cap_width()
+        return width + 2 * SPACE_3 if self._compact else max(132, width + 2 * SPACE_4)
+
+    def set_short(self, short: bool) -> None:
+        """Show symbol and key only, the word in the tool tip; or all."""
+        if short != self._short:
+            self._short = short
+            self.setText("" if short else self._action.text())
+            self.updateGeometry()
 
     def paintEvent(self, event: QPaintEvent) -> None:
         """Qt's button, then the key cap."""
@@ -206,7 +223,7 @@ class ToolIcon(QToolButton):
 
     def __init__(self, action: QAction, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self._action = action
+        self.action = action
         self.setProperty("kind", "icon")
         self.setFocusPolicy(Qt.FocusPolicy.NoFocus)
         self.setIconSize(QSize(ICON, ICON))
@@ -221,9 +238,9 @@ class ToolIcon(QToolButton):
     @Slot()
     def _follow(self) -> None:
         """Icon and tool tip (with the keys) as the action has them now."""
-        if self.icon().cacheKey() != self._action.icon().cacheKey():
-            self.setIcon(self._action.icon())
-        self.setToolTip(self._action.toolTip())
+        if self.icon().cacheKey() != self.action.icon().cacheKey():
+            self.setIcon(self.action.icon())
+        self.setToolTip(self.action.toolTip())
 
 
 class Legend(QWidget):
@@ -242,8 +259,8 @@ class Legend(QWidget):
     def set_entries(self, entries: Sequence[tuple[tuple[str, ...], str]]) -> None:
         """Show ``(keys, words)`` entries in this order."""
         self._entries = list(entries)
-        self.setAccessibleName("Keys")
-        self.setAccessibleDescription("; ".join(f"{' or '.join(keys)}: {text}" for keys, text in entries))
+        self.setAccessibleName(tr("Keys"))
+        self.setAccessibleDescription("; ".join(f"{tr(' or ').join(keys)}: {text}" for keys, text in entries))
         self.updateGeometry()
         self.update()
 

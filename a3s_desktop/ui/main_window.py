@@ -4,33 +4,47 @@ from __future__ import annotations
 
 import base64
 import binascii
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
-from PySide6.QtCore import QByteArray, QSize, Qt, QTimer, Signal, Slot
+from PySide6.QtCore import QByteArray, QPoint, QRect, QSize, Qt, QTimer, Signal, Slot
 from PySide6.QtGui import QActionGroup, QCloseEvent, QGuiApplication
 from PySide6.QtWidgets import QDockWidget, QLabel, QMainWindow, QMenu, QStackedWidget, QTabWidget, QWidget
 
-from a3s_desktop.settings import SettingsStore
+from a3s_desktop.i18n import LANGUAGES, mark, tr
+from a3s_desktop.settings import THEMES, SettingsStore
 from a3s_desktop.ui.shortcuts import Shortcuts
 from a3s_desktop.ui.theme import SPACE_2, SPACE_3, set_role
 
 COMFORTABLE = QSize(1440, 900)  # logical pixels
+_SEEN = 200  # pixels of a window, each way, that must be on a screen
 STATE_VERSION = 1  # of the docks' arrangement; another one is not restored
 _MENUS: tuple[tuple[str, tuple[str, ...]], ...] = (
     (
-        "&Project",
+        mark("&Project"),
         ("project.new", "project.open", "project.demo", "", "project.export", "", "project.close", "app.quit"),
     ),
-    ("&Edit", ("edit.undo", "edit.redo")),
-    ("&Answer", ("answer.same", "answer.different", "answer.skip")),
+    (mark("&Edit"), ("edit.undo", "edit.redo")),
+    (mark("&Answer"), ("answer.same", "answer.different", "answer.skip")),
     (
-        "&View",
+        mark("&Compare"),
         (
-            "view.fit", "view.actual", "view.zoom_in", "view.zoom_out", "view.link", "view.legend", "",
-            "panel.map", "panel.history", "panel.cluster", "", "theme.*", "window.fullscreen",
+            "compare.flip", "compare.overlay", "compare.split", "compare.difference", "",
+            "compare.turn_left", "compare.turn_right", "compare.mirror_left", "compare.mirror_right", "",
+            "compare.tones", "compare.equalise", "compare.original", "", "compare.facts",
         ),
     ),
-    ("&Help", ("help.about",)),
+    (
+        mark("&View"),
+        (
+            "view.fit", "view.actual", "view.zoom_in", "view.zoom_out", "view.link", "",
+            "view.legend", "view.blind", "",
+            "panel.map", "panel.history", "panel.cluster", "",
+            "window.next_part", "window.previous_part", "",
+            "theme.*", "window.text_larger", "window.text_smaller", "window.fullscreen", "",
+            "language.*", "settings.keys",
+        ),
+    ),
+    (mark("&Help"), ("help.contents", "help.tour", "", "help.about")),
 )  # fmt: skip
 
 
@@ -116,7 +130,9 @@ class MainWindow(QMainWindow):
             self.tabifyDockWidget(docks["cluster"], docks["history"])
             docks["cluster"].raise_()
         settings = self._settings.value
-        if not self.restoreGeometry(_decoded(settings.window_geometry)):
+        if self.restoreGeometry(_decoded(settings.window_geometry)):
+            self.setGeometry(on_screens(self.geometry(), [s.availableGeometry() for s in QGuiApplication.screens()]))
+        else:
             self._first_place()
         width = max(300, self.width() // 4)
         self.resizeDocks(list(docks.values()), [width] * len(docks), Qt.Orientation.Horizontal)
@@ -182,25 +198,30 @@ class MainWindow(QMainWindow):
     def _build_menus(self) -> None:
         self.menus: dict[str, QMenu] = {}
         for title, names in _MENUS:
-            menu = self.menuBar().addMenu(title)
+            menu = self.menuBar().addMenu(tr(title))
             menu.setToolTipsVisible(False)
             self.menus[title] = menu
             for name in names:
                 if not name:
                     menu.addSeparator()
-                elif name == "theme.*":
-                    menu.addMenu(self._theme_menu())
+                elif name.endswith(".*"):
+                    menu.addMenu(self._choice_menu(name.removesuffix(".*")))
                 else:
                     menu.addAction(self._shortcuts.action(name))
 
-    def _theme_menu(self) -> QMenu:
-        menu = QMenu("Theme", self)
-        self.themes = QActionGroup(self)
-        for mode in ("system", "light", "dark"):
-            action = self._shortcuts.action(f"theme.{mode}")
-            action.setData(mode)
-            action.setChecked(self._settings.value.theme == mode)
-            self.themes.addAction(action)
+    def _choice_menu(self, setting: str) -> QMenu:
+        """One of several: the theme, the language. The actions carry the setting's value as data."""
+        title, values = {
+            "theme": (tr("Theme"), THEMES),
+            "language": (tr("Language"), ("system", *LANGUAGES)),
+        }[setting]
+        menu = QMenu(title, self)
+        group = QActionGroup(self)
+        for value in values:
+            action = self._shortcuts.action(f"{setting}.{value}")
+            action.setData(value)
+            action.setChecked(getattr(self._settings.value, setting) == value)
+            group.addAction(action)
             menu.addAction(action)
         return menu
 
@@ -208,13 +229,13 @@ class MainWindow(QMainWindow):
         bar = self.statusBar()
         bar.setSizeGripEnabled(False)
         bar.setContentsMargins(SPACE_2, 0, SPACE_3, 0)
-        self.busy_label = QLabel("Working…")
+        self.busy_label = QLabel(tr("Working…"))
         self.busy_label.hide()
-        self.read_only_label = QLabel("Read-only")
+        self.read_only_label = QLabel(tr("Read-only"))
         set_role(self.read_only_label, role="key")
-        self.read_only_label.setToolTip("The project is open in another window; answers cannot be given here.")
+        self.read_only_label.setToolTip(tr("The project is open in another window; answers cannot be given here."))
         self.read_only_label.hide()
-        self.saved_label = QLabel("All answers saved")
+        self.saved_label = QLabel(tr("All answers saved"))
         self.saved_label.hide()
         for label in (self.busy_label, self.read_only_label, self.saved_label):
             bar.addPermanentWidget(label)
@@ -249,6 +270,28 @@ class MainWindow(QMainWindow):
         self.resize(COMFORTABLE.boundedTo(room))
         if room.width() <= COMFORTABLE.width() or room.height() <= COMFORTABLE.height():
             self.setWindowState(Qt.WindowState.WindowMaximized)
+
+
+def on_screens(place: QRect, screens: Sequence[QRect]) -> QRect:
+    """A window's place, moved and shrunk where it would lie outside of every screen, or mostly so.
+
+    A screen may have gone, or changed its size, since the place was remembered.
+    """
+    if not screens:
+        return place
+    best = max(screens, key=lambda screen: _area(screen.intersected(place)))
+    seen = best.intersected(place)
+    # The upper edge must be within reach, for the title bar is what a window is moved by.
+    if best.contains(place) or (seen.width() >= _SEEN and seen.height() >= _SEEN and place.top() >= best.top()):
+        return place
+    size = place.size().boundedTo(best.size())
+    left = min(max(place.left(), best.left()), best.left() + best.width() - size.width())
+    top = min(max(place.top(), best.top()), best.top() + best.height() - size.height())
+    return QRect(QPoint(left, top), size)
+
+
+def _area(place: QRect) -> int:
+    return place.width() * place.height() if place.isValid() else 0
 
 
 def _always() -> bool:

@@ -32,11 +32,14 @@ class MapPanel(QWidget):
 
     Signals
     -------
-    clusterClicked(int)
+    clusterClicked(int), selectionActed(str, object), moveWanted(object, int), saveWanted()
         The map's.
     """
 
     clusterClicked = Signal(int)  # noqa: N815 - Qt's naming
+    selectionActed = Signal(str, object)  # noqa: N815
+    moveWanted = Signal(object, int)  # noqa: N815
+    saveWanted = Signal()  # noqa: N815
 
     def __init__(self, loader: ImageLoader, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -63,6 +66,9 @@ class MapPanel(QWidget):
 
             self._map = ClusterMap(self._loader)
             self._map.clusterClicked.connect(self.clusterClicked)
+            self._map.selectionActed.connect(self.selectionActed)
+            self._map.moveWanted.connect(self.moveWanted)
+            self._map.saveWanted.connect(self.saveWanted)
             self._column.addWidget(self._map)
             self.setFocusProxy(self._map)
         return self._map

@@ -9,6 +9,7 @@ centres, then grow all at once) give the same picture.
 from __future__ import annotations
 
 import itertools
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
@@ -21,6 +22,8 @@ LEVELS = 6  # of opacity
 _GROW_FACTOR = 24  # one pass over an image costs as much as writing this fraction of its pixels one by one
 
 ByteImage = npt.NDArray[np.uint8]
+Stamp = tuple[tuple[int, int, int], ...]  # level, dy, dx of each pixel of a shape
+_Grid = npt.NDArray[Any]
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,12 +113,42 @@ class PointGrid:
 
 
 @lru_cache(maxsize=64)
-def disc(radius: float, softness: float = 1.0) -> tuple[tuple[int, int, int], ...]:
+def disc(radius: float, softness: float = 1.0) -> Stamp:
     """Pixels of a disc as ``(level, dy, dx)``, palest first; the edge fades over ``softness`` pixels."""
-    reach = int(np.ceil(radius + softness / 2))
-    dy, dx = np.mgrid[-reach : reach + 1, -reach : reach + 1]
-    cover = np.clip((radius + softness / 2 - np.hypot(dx, dy)) / softness, 0, 1)
-    level = np.rint(cover * LEVELS).astype(int) - 1
+    return _stamp(radius + softness / 2, lambda dy, dx: (radius + softness / 2 - np.hypot(dx, dy)) / softness)
+
+
+@lru_cache(maxsize=64)
+def ring(radius: float, softness: float = 1.0) -> Stamp:
+    """Pixels of a ring as of `disc`; a small disc where there is no room for a hole."""
+    if radius < 2.0:
+        return disc(max(radius * 0.7, 0.5), softness)
+    width = max(radius * 0.38, 1.1)
+    middle = radius - width / 2
+
+    def cover(dy: _Grid, dx: _Grid) -> _Grid:
+        return np.asarray((width / 2 + softness / 2 - np.abs(np.hypot(dx, dy) - middle)) / softness)
+
+    return _stamp(radius + softness / 2, cover)
+
+
+@lru_cache(maxsize=64)
+def cross(radius: float, softness: float = 1.0) -> Stamp:
+    """Pixels of a diagonal cross as of `disc`."""
+    half = max(radius * 0.17, 0.5)
+
+    def cover(dy: _Grid, dx: _Grid) -> _Grid:
+        off = np.minimum(np.abs(dx - dy), np.abs(dx + dy)) / np.sqrt(2)
+        along = np.maximum(np.abs(dx), np.abs(dy)) - max(radius * 0.8, 1.0)
+        return np.asarray(np.minimum(half + softness / 2 - off, softness / 2 - along) / softness)
+
+    return _stamp(radius + softness / 2, cover)
+
+
+def _stamp(reach: float, cover: Callable[[_Grid, _Grid], _Grid]) -> Stamp:
+    side = int(np.ceil(reach))
+    dy, dx = np.mgrid[-side : side + 1, -side : side + 1]
+    level = np.rint(np.clip(cover(dy, dx), 0, 1) * LEVELS).astype(int) - 1
     found = [(int(level[at]), int(dy[at]), int(dx[at])) for at in zip(*np.nonzero(level >= 0), strict=True)]
     return tuple(sorted(found)) or ((LEVELS - 1, 0, 0),)
 
@@ -125,7 +158,7 @@ def draw(
     py: npt.NDArray[Any],
     slots: npt.NDArray[np.uint8],
     size: tuple[int, int],
-    stamp: tuple[tuple[int, int, int], ...],
+    stamp: Stamp,
     slot_count: int,
 ) -> ByteImage:
     """Draw discs.
@@ -138,7 +171,7 @@ def draw(
         Colour slots, 1 .. slot_count - 1.
     size : (int, int)
         Width and height of the image.
-    stamp : from `disc`
+    stamp : from `disc`, `ring` or `cross`
     slot_count : int
         ``slot_count * LEVELS`` must not exceed 256.
 
@@ -171,7 +204,7 @@ def draw(
     return result
 
 
-def _grow(centres: ByteImage, reach: int, stamp: tuple[tuple[int, int, int], ...], slot_count: int) -> ByteImage:
+def _grow(centres: ByteImage, reach: int, stamp: Stamp, slot_count: int) -> ByteImage:
     result = np.zeros_like(centres)
     height, width = centres.shape
     inner = result[reach : height - reach, reach : width - reach]

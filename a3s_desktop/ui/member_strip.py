@@ -10,6 +10,7 @@ from PySide6.QtCore import QEvent, QPoint, QRect, QRectF, QSize, Qt, Signal, Slo
 from PySide6.QtGui import QColor, QImage, QMouseEvent, QPainter, QPaintEvent, QPen, QPixmap, QResizeEvent
 from PySide6.QtWidgets import QSizePolicy, QToolTip, QWidget
 
+from a3s_desktop.i18n import tr, trn
 from a3s_desktop.ui.image_loader import SOON, ImageLoader
 from a3s_desktop.ui.theme import RADIUS_SMALL, scaled_font, tokens
 
@@ -53,7 +54,7 @@ class MemberStrip(QWidget):
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
         self.setMouseTracking(True)
         self.setFocusPolicy(Qt.FocusPolicy.NoFocus)
-        self.setAccessibleName("Other images of the cluster")
+        self.setAccessibleName(tr("Other images of the cluster"))
         loader.loaded.connect(self._on_loaded, Qt.ConnectionType.QueuedConnection)
         loader.failed.connect(self._on_failed, Qt.ConnectionType.QueuedConnection)
 
@@ -69,7 +70,7 @@ class MemberStrip(QWidget):
             self._loader.cancel(self._group)
             self._keys.clear()
             self._fetch()
-        self.setAccessibleDescription(f"{len(wanted)} images" if wanted else empty_text)
+        self.setAccessibleDescription(trn("{n} image", "{n} images", len(wanted)) if wanted else empty_text)
         self.update()
 
     def set_row_height(self, height: int) -> None:

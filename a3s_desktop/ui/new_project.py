@@ -19,6 +19,7 @@ from PySide6.QtWidgets import (
 )
 
 from a3s_desktop.errors import A3SError
+from a3s_desktop.i18n import tr
 from a3s_desktop.settings import SettingsStore
 from a3s_desktop.storage.spec import ProjectSpec, SpecReport
 from a3s_desktop.ui.check_panel import CheckPanel
@@ -130,35 +131,45 @@ class NewProjectPage(QWidget):
         column = QVBoxLayout(content)
         column.setContentsMargins(0, 0, SPACE_2, 0)
         column.setSpacing(SPACE_2)
-        title = QLabel("New project")
+        title = QLabel(tr("New project"))
         title.setProperty("role", "title")
         column.addWidget(title)
-        self.images = PathField("Image folder", "Folder with the images, sub-folders included", folder=True)
-        column.addWidget(_section("Images", "They stay where they are; nothing is copied or changed.", self.images))
-        self.features = PathList("Feature files", FEATURE_FILTER)
+        self.images = PathField(tr("Image folder"), tr("Folder with the images, sub-folders included"), folder=True)
+        column.addWidget(
+            _section(tr("Images"), tr("They stay where they are; nothing is copied or changed."), self.images)
+        )
+        self.features = PathList(tr("Feature files"), FEATURE_FILTER)
         column.addWidget(
             _section(
-                "Embeddings",
-                "One row of numbers for each image, as an embedding model gives them: .npy, .npz or .csv. "
-                "Several files are several views of the same images.",
+                tr("Embeddings"),
+                tr(
+                    "One row of numbers for each image, as an embedding model gives them: .npy, .npz or .csv. "
+                    "Several files are several views of the same images."
+                ),
                 self.features,
             )
         )
-        self.order = PathField("Order file", "None: names in the feature file, or sorted order", pattern=ORDER_FILTER)
+        self.order = PathField(
+            tr("Order file"), tr("None: names in the feature file, or sorted order"), pattern=ORDER_FILTER
+        )
         column.addWidget(
-            _section("Which row is which image", "Image paths in row order: one a line, or a table (.csv).", self.order)
+            _section(
+                tr("Which row is which image"),
+                tr("Image paths in row order: one a line, or a table (.csv)."),
+                self.order,
+            )
         )
         self.name = QLineEdit()
-        self.name.setPlaceholderText("Name of the project")
-        self.name.setAccessibleName("Name of the project")
+        self.name.setPlaceholderText(tr("Name of the project"))
+        self.name.setAccessibleName(tr("Name of the project"))
         self.name.setMaxLength(120)
-        self.location = PathField("Project location", "Where the project folder is made", folder=True)
+        self.location = PathField(tr("Project location"), tr("Where the project folder is made"), folder=True)
         self.location.set_path(default_location())
         self.where = QLabel()
         self.where.setProperty("role", "small")
         self.where.setTextFormat(Qt.TextFormat.PlainText)
         self.where.setWordWrap(True)
-        column.addWidget(_section("Project", "", self.name, self.location, self.where))
+        column.addWidget(_section(tr("Project"), "", self.name, self.location, self.where))
         column.addWidget(self._advanced())
         column.addStretch(1)
         self.images.changed.connect(self._on_images)
@@ -178,13 +189,13 @@ class NewProjectPage(QWidget):
 
     def _advanced(self) -> QFrame:
         self.advanced_button = QToolButton()
-        self.advanced_button.setText("Advanced")
+        self.advanced_button.setText(tr("Advanced"))
         self.advanced_button.setCheckable(True)
         self.advanced_button.setArrowType(Qt.ArrowType.RightArrow)
         self.advanced_button.setToolButtonStyle(Qt.ToolButtonStyle.ToolButtonTextBesideIcon)
         set_role(self.advanced_button, kind="quiet")
-        self.labels = PathField("Labels", "No file with true labels", pattern=LABEL_FILTER)
-        note = QLabel("True labels, for a trial on data that is sorted already: questions never use them.")
+        self.labels = PathField(tr("Labels"), tr("No file with true labels"), pattern=LABEL_FILTER)
+        note = QLabel(tr("True labels, for a trial on data that is sorted already: questions never use them."))
         note.setProperty("role", "small")
         note.setWordWrap(True)
         self.options = OptionsForm()
@@ -210,7 +221,7 @@ class NewProjectPage(QWidget):
         foot.setProperty("role", "foot")
         row = QHBoxLayout(foot)
         row.setContentsMargins(SPACE_5, SPACE_3, SPACE_5, SPACE_3)
-        self.back_button = QPushButton("Back")
+        self.back_button = QPushButton(tr("Back"))
         self.back_button.clicked.connect(self.backRequested)
         row.addWidget(self.back_button)
         row.addStretch(1)
@@ -218,7 +229,7 @@ class NewProjectPage(QWidget):
         self.reason.setProperty("role", "muted")
         row.addWidget(self.reason)
         row.addSpacing(SPACE_3)
-        self.create_button = QPushButton("Create project")
+        self.create_button = QPushButton(tr("Create project"))
         set_role(self.create_button, kind="primary")
         self.create_button.clicked.connect(self._create)
         row.addWidget(self.create_button)
@@ -242,21 +253,25 @@ class NewProjectPage(QWidget):
         self._fit = None
         self._creator.cancel_check()
         spec = self.spec()
-        self.where.setText(f"Will be made: {spec.folder}" if spec is not None else "")
+        self.where.setText(tr("Will be made: {folder}", folder=spec.folder) if spec is not None else "")
         if spec is None:
             self._timer.stop()
             self.panel.show_waiting(self._missing())
         else:
-            self.panel.show_waiting("Checking…")
+            self.panel.show_waiting(tr("Checking…"))
             self._timer.start()
         self._update()
 
     def _missing(self) -> str:
         if self.images.path() is None:
-            return "Choose the folder with the images."
+            return tr("Choose the folder with the images.")
         if not self.features.paths():
-            return "Add the file with the embeddings."
-        return "Give the project a name." if not folder_name(self.name.text()) else "Choose where the project is kept."
+            return tr("Add the file with the embeddings.")
+        return (
+            tr("Give the project a name.")
+            if not folder_name(self.name.text())
+            else tr("Choose where the project is kept.")
+        )
 
     @Slot(bool)
     def _toggle_advanced(self, shown: bool) -> None:
@@ -290,7 +305,7 @@ class NewProjectPage(QWidget):
         ready = self._fit is not None and self.panel.confirmed
         self.create_button.setEnabled(ready)
         waiting = self._fit is not None and not self.panel.confirmed
-        self.reason.setText("Look at the rows and images on the right, then confirm." if waiting else "")
+        self.reason.setText(tr("Look at the rows and images on the right, then confirm.") if waiting else "")
 
     @Slot()
     def _create(self) -> None:

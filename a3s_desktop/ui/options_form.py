@@ -6,30 +6,34 @@ from PySide6.QtCore import Signal, Slot
 from PySide6.QtWidgets import QCheckBox, QComboBox, QFormLayout, QLabel, QSpinBox, QWidget
 
 from a3s_desktop.core.types import USE_CLUSTERS, InitialOptions, StrategyOptions
+from a3s_desktop.i18n import mark, tr
 from a3s_desktop.ui.theme import SPACE_2, SPACE_4
 
 _STRATEGY = (
-    ("a3s", "A3S, most gain per answer"),
-    ("a3s-paper", "A3S as published"),
-    ("cobra", "COBRA: super-instances"),
-    ("random", "Random pairs"),
-    ("ffqs", "Explore and consolidate (FFQS)"),
-    ("npu", "Most uncertain image (NPU)"),
-    ("urasc", "Uncertainty reduction (URASC)"),
+    ("a3s", mark("A3S, most gain per answer")),
+    ("a3s-paper", mark("A3S as published")),
+    ("cobra", mark("COBRA: super-instances")),
+    ("random", mark("Random pairs")),
+    ("ffqs", mark("Explore and consolidate (FFQS)")),
+    ("npu", mark("Most uncertain image (NPU)")),
+    ("urasc", mark("Uncertainty reduction (URASC)")),
 )
 _PAPER = "a3s-paper"
 _INITIAL = (
-    ("fpc", "Fast probabilistic clustering"),
-    ("kmeans", "K-means"),
-    ("spectral", "Spectral"),
-    ("agglomerative", "Agglomerative"),
+    ("fpc", mark("Fast probabilistic clustering")),
+    ("kmeans", mark("K-means")),
+    ("spectral", mark("Spectral")),
+    ("agglomerative", mark("Agglomerative")),
 )
 _NORMALISATION = (
-    ("auto", "Automatic: keep unit vectors, else as they are"),
-    ("l2", "To unit length"),
-    ("none", "As they are"),
+    ("auto", mark("Automatic: keep unit vectors, else as they are")),
+    ("l2", mark("To unit length")),
+    ("none", mark("As they are")),
 )
-_AGGREGATION = (("mean", "Mean of the pairs' probabilities"), ("product", "Product of the pairs' probabilities"))
+_AGGREGATION = (
+    ("mean", mark("Mean of the pairs' probabilities")),
+    ("product", mark("Product of the pairs' probabilities")),
+)
 
 
 class OptionsForm(QWidget):
@@ -51,31 +55,38 @@ class OptionsForm(QWidget):
         form.setVerticalSpacing(SPACE_2)
         form.setFieldGrowthPolicy(QFormLayout.FieldGrowthPolicy.FieldsStayAtSizeHint)
         self.neighbors = _spin(2, 500, initial.neighbors)
-        self._row(form, "Neighbours", self.neighbors, "How many most alike images each image is compared with.")
+        self._row(form, tr("Neighbours"), self.neighbors, tr("How many most alike images each image is compared with."))
         self.normalisation = _combo(_NORMALISATION, initial.normalisation)
-        self._row(form, "Embeddings", self.normalisation, "Unit length suits embeddings compared by cosine.")
+        self._row(form, tr("Embeddings"), self.normalisation, tr("Unit length suits embeddings compared by cosine."))
         self.initial = _combo(_INITIAL, initial.initial)
-        self._row(form, "First clustering", self.initial, "The number of clusters is always found by the first method.")
-        self.pseudo_labels = _spin(0, 1_000_000, 0)
-        self.pseudo_labels.setSpecialValueText("Automatic")
         self._row(
-            form, "Expected groups", self.pseudo_labels,
-            "A rough number of individuals, if you know it; it only calibrates the first guess.",
+            form,
+            tr("First clustering"),
+            self.initial,
+            tr("The number of clusters is always found by the first method."),
+        )
+        self.pseudo_labels = _spin(0, 1_000_000, 0)
+        self.pseudo_labels.setSpecialValueText(tr("Automatic"))
+        self._row(
+            form, tr("Expected groups"), self.pseudo_labels,
+            tr("A rough number of individuals, if you know it; it only calibrates the first guess."),
         )  # fmt: skip
         self.strategy = _combo(_STRATEGY, strategy.strategy)
-        self._row(form, "Questions", self.strategy, "All but the first are for comparison; they need more answers.")
+        self._row(
+            form, tr("Questions"), self.strategy, tr("All but the first are for comparison; they need more answers.")
+        )
         self.clusters = _spin(0, 1_000_000, 0)
-        self.clusters.setSpecialValueText("Not known")
-        self._row(form, "Number of groups", self.clusters, "Only for strategies that must be told it.")
+        self.clusters.setSpecialValueText(tr("Not known"))
+        self._row(form, tr("Number of groups"), self.clusters, tr("Only for strategies that must be told it."))
         self.aggregation = _combo(_AGGREGATION, strategy.aggregation)
-        self._row(form, "Two clusters alike", self.aggregation, "")
+        self._row(form, tr("Two clusters alike"), self.aggregation, "")
         self.iterations = _spin(1, 10, strategy.iterations)
-        self._row(form, "Rounds", self.iterations, "How often all clusters are gone through.")
-        self.purity_test = QCheckBox("Ask whether a cluster is one individual before it is merged")
+        self._row(form, tr("Rounds"), self.iterations, tr("How often all clusters are gone through."))
+        self.purity_test = QCheckBox(tr("Ask whether a cluster is one individual before it is merged"))
         self.purity_test.setChecked(strategy.purity_test)
-        self._row(form, "Purity test", self.purity_test, "")
+        self._row(form, tr("Purity test"), self.purity_test, "")
         self.seed = _spin(0, 2_000_000_000, initial.seed)
-        self._row(form, "Random seed", self.seed, "The same seed and answers give the same questions.")
+        self._row(form, tr("Random seed"), self.seed, tr("The same seed and answers give the same questions."))
         for spin in (self.neighbors, self.pseudo_labels, self.clusters, self.iterations, self.seed):
             spin.valueChanged.connect(self.changed)
         for combo in (self.normalisation, self.initial, self.strategy, self.aggregation):
@@ -137,6 +148,6 @@ def _spin(low: int, high: int, value: int) -> QSpinBox:
 def _combo(choices: tuple[tuple[str, str], ...], value: str) -> QComboBox:
     combo = QComboBox()
     for key, text in choices:
-        combo.addItem(text, key)
+        combo.addItem(tr(text), key)
     combo.setCurrentIndex(combo.findData(value))
     return combo

@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import QEasingCurve, QVariantAnimation, Signal, Slot
+from PySide6.QtCore import QEasingCurve, QPoint, QRect, QSize, Qt, QVariantAnimation, Signal, Slot
 from PySide6.QtGui import QColor, QPainter, QPaintEvent, QRegion, QResizeEvent
 from PySide6.QtWidgets import QHBoxLayout, QLabel, QVBoxLayout, QWidget
 
+from a3s_desktop.i18n import tr, trn
+from a3s_desktop.ui.compare_stage import CompareStage
 from a3s_desktop.ui.image_loader import ImageLoader
 from a3s_desktop.ui.image_pane import ImagePane
 from a3s_desktop.ui.member_strip import MemberStrip
+from a3s_desktop.ui.shortcuts import Shortcuts
 from a3s_desktop.ui.theme import SPACE_1, SPACE_2, cluster_colour, set_role, tokens
+from a3s_desktop.ui.tones_panel import TonesPanel
+from a3s_desktop.ui.tool_strip import ToolStrip
 
 FRAME = 10  # logical pixels around the pair; the flash is painted only here
 GUTTER = 10
@@ -47,8 +52,8 @@ class ClusterTitle(QWidget):
     def set_cluster(self, cluster: int, size: int) -> None:
         """Show a cluster; one of size 1 is called a single image."""
         self._cluster = cluster if size > 1 else -1
-        self._name.setText(f"Cluster {cluster}" if size > 1 else "Single image")
-        self._size.setText(f"{size:,} images" if size > 1 else "no cluster yet")
+        self._name.setText(tr("Cluster {cluster}", cluster=cluster) if size > 1 else tr("Single image"))
+        self._size.setText(trn("{n} image", "{n} images", size) if size > 1 else tr("no cluster yet"))
         self.recolour()
 
     @property
@@ -94,16 +99,31 @@ class PairColumn(QWidget):
 
 
 class PairArea(QWidget):
-    """Both columns, equally wide to the pixel, so that an image decoded ahead fits either side."""
+    """Both columns, equally wide to the pixel, so that an image decoded ahead fits either side; tools beside them.
 
-    def __init__(self, loader: ImageLoader, parent: QWidget | None = None) -> None:
+    Attributes
+    ----------
+    left, right : PairColumn
+    tools : ToolStrip
+    stage : CompareStage
+        Over both panes' images while they are compared in one place.
+    tones : TonesPanel
+    """
+
+    def __init__(self, loader: ImageLoader, shortcuts: Shortcuts, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.left = PairColumn(loader, "left")
         self.right = PairColumn(loader, "right")
+        self.tools = ToolStrip(shortcuts)
         self._row = QHBoxLayout(self)
         self._row.setSpacing(GUTTER)
+        self._row.addWidget(self.tools)
         self._row.addWidget(self.left, 1)
         self._row.addWidget(self.right, 1)
+        self.stage = CompareStage(self.left.pane, self.right.pane, loader.darkroom, self)
+        self.tones = TonesPanel(shortcuts, self)
+        for column in self.columns:
+            column.pane.resized.connect(self._cover, Qt.ConnectionType.QueuedConnection)  # both have their places then
         self._flash = QColor()
         self._strength = 0.0
         self._fade = QVariantAnimation(self)
@@ -118,6 +138,21 @@ class PairArea(QWidget):
     def columns(self) -> tuple[PairColumn, PairColumn]:
         """Left and right."""
         return self.left, self.right
+
+    def show_tones(self, shown: bool) -> None:
+        """The sliders, in the upper right corner of the images."""
+        self.tones.setVisible(shown)
+        self._cover()
+
+    @Slot()
+    def _cover(self) -> None:
+        """The stage over the image parts of both panes, the sliders over the stage."""
+        left, right = self.left.pane, self.right.pane
+        start, end = left.mapTo(self, QPoint(0, 0)), right.mapTo(self, QPoint(right.width(), right.stage_height()))
+        self.stage.setGeometry(QRect(start, QSize(end.x() - start.x(), end.y() - start.y())))
+        self.tones.adjustSize()
+        self.tones.move(end.x() - self.tones.width() - SPACE_2, start.y() + SPACE_2)
+        self.tones.raise_()
 
     def flash(self, colour: str) -> None:
         """Let the frame light up and fade. Costs a few thin rectangles a frame; nothing waits for it."""
@@ -168,7 +203,7 @@ class PairArea(QWidget):
             column.strip.set_row_height(STRIP_LARGE if roomy else STRIP)
 
     def _even(self) -> None:
-        odd = (self.width() - 2 * FRAME - GUTTER) % 2
+        odd = (self.width() - 2 * FRAME - 2 * GUTTER - self.tools.width()) % 2
         margins = (FRAME, FRAME, FRAME + odd, FRAME)
         self._row.setContentsMargins(*margins)
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QTimer
 
+from a3s_desktop.i18n import tr
 from a3s_desktop.settings import SettingsStore
 from a3s_desktop.ui.bridge import Bridge
 from a3s_desktop.ui.cluster_view import ClusterView
@@ -14,14 +15,17 @@ from a3s_desktop.ui.crash_report import CrashReport
 from a3s_desktop.ui.creator import Creator
 from a3s_desktop.ui.export_flow import ExportFlow
 from a3s_desktop.ui.garbage import GarbageCollector
+from a3s_desktop.ui.help_desk import HelpDesk
 from a3s_desktop.ui.history_panel import HistoryPanel
 from a3s_desktop.ui.image_loader import ImageLoader
 from a3s_desktop.ui.jobs import Jobs, Worker
 from a3s_desktop.ui.label_page import LabelPage
 from a3s_desktop.ui.main_window import MainWindow
+from a3s_desktop.ui.map_export import MapExport
 from a3s_desktop.ui.map_panel import MapPanel, import_map
 from a3s_desktop.ui.new_project import NewProjectPage
 from a3s_desktop.ui.panels import Panels
+from a3s_desktop.ui.parts import PartSwitch
 from a3s_desktop.ui.progress_page import ProgressPage
 from a3s_desktop.ui.shell import Pages, Shell
 from a3s_desktop.ui.shortcuts import Shortcuts
@@ -80,9 +84,9 @@ class Program:
         )
         for page in (self.pages.start, self.pages.new, self.pages.progress, self.pages.label):
             self.window.add_page(page)
-        self.window.add_dock("map", "Map", self.map_panel)
-        cluster_dock = self.window.add_dock("cluster", "Cluster images", self.clusters)
-        self.window.add_dock("history", "History", self.history)
+        self.window.add_dock("map", tr("Map"), self.map_panel)
+        cluster_dock = self.window.add_dock("cluster", tr("Cluster images"), self.clusters)
+        self.window.add_dock("history", tr("History"), self.history)
         self.window.arrange()
         self.panels = Panels(self.bridge, self.map_panel, self.clusters, cluster_dock, self.window)
         self.shell = Shell(
@@ -96,8 +100,12 @@ class Program:
             demo_folder,
         )
         self.theme = ThemeSwitch(self.shortcuts, settings, self.window)
+        self.parts = PartSwitch(self.window, self.shortcuts)
+        self.help = HelpDesk(self.window, self.label, self.shortcuts, settings)
+        self.theme.languageChosen.connect(self.help.say_language)
         self.crashes = CrashReport(self.window, self.jobs, log_file)
         self.export_flow = ExportFlow(self.window, self.bridge, self.shortcuts, settings)
+        self.map_export = MapExport(self.window, self.map_panel, self.jobs, settings)
         if self.trace is not None:
             self.trace.watch(self.label)
         self.label.exportWanted.connect(self.export_flow.begin)

@@ -7,6 +7,7 @@ import time
 from PySide6.QtCore import Qt, Signal, Slot
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QProgressBar, QPushButton, QVBoxLayout, QWidget
 
+from a3s_desktop.i18n import decimal, tr
 from a3s_desktop.task import Progress
 from a3s_desktop.ui.theme import SPACE_2, SPACE_3, SPACE_4, SPACE_5, SPACE_6, icon_pixmap, tokens
 
@@ -25,12 +26,12 @@ def time_left(seconds: float | None) -> str:
     if seconds is None:
         return ""
     if seconds < 5:
-        return "a few seconds left"
+        return tr("a few seconds left")
     if seconds < 55:
-        return f"about {round(seconds / 5) * 5} s left"
+        return tr("about {seconds} s left", seconds=round(seconds / 5) * 5)
     if seconds < 3600:
-        return f"about {max(round(seconds / 60), 1)} min left"
-    return f"about {seconds / 3600:.1f} h left"
+        return tr("about {minutes} min left", minutes=max(round(seconds / 60), 1))
+    return tr("about {hours} h left", hours=decimal(seconds / 3600))
 
 
 class ProgressPage(QWidget):
@@ -69,7 +70,7 @@ class ProgressPage(QWidget):
         self.bar = QProgressBar()
         self.bar.setRange(0, _STEPS)
         self.bar.setTextVisible(False)
-        self.bar.setAccessibleName("Progress")
+        self.bar.setAccessibleName(tr("Progress"))
         inner.addWidget(self.bar)
         row = QHBoxLayout()
         self.step = _label("muted")
@@ -81,7 +82,7 @@ class ProgressPage(QWidget):
         inner.addSpacing(SPACE_4)
         foot = QHBoxLayout()
         foot.addStretch(1)
-        self.cancel_button = QPushButton("Cancel")
+        self.cancel_button = QPushButton(tr("Cancel"))
         self.cancel_button.clicked.connect(self.cancel)
         foot.addWidget(self.cancel_button)
         inner.addLayout(foot)
@@ -102,11 +103,11 @@ class ProgressPage(QWidget):
         self.title.setText(title)
         self.explanation.setText(explanation)
         self.explanation.setVisible(bool(explanation))
-        self.stage.setText("Starting…")
+        self.stage.setText(tr("Starting…"))
         self.step.clear()
         self.left.clear()
         self.bar.setRange(0, 0)  # moving, until something is known
-        self.cancel_button.setText("Cancel")
+        self.cancel_button.setText(tr("Cancel"))
         self.cancel_button.setEnabled(True)
 
     @Slot(object)
@@ -119,11 +120,11 @@ class ProgressPage(QWidget):
                 self._tick_off(self._stages[-1], time.monotonic() - self._started)
             self._stages.append(progress.stage)
             self._started = time.monotonic()
-        self.stage.setText(f"{progress.stage}…")
+        self.stage.setText(tr("{stage}…", stage=progress.stage))
         self.bar.setRange(0, _STEPS)
         self.bar.setValue(round(overall(progress) * _STEPS))
         if progress.count:
-            self.step.setText(f"Step {progress.index + 1} of {progress.count}")
+            self.step.setText(tr("Step {number} of {count}", number=progress.index + 1, count=progress.count))
         self.left.setText(time_left(progress.seconds_left))
 
     @Slot()
@@ -131,8 +132,8 @@ class ProgressPage(QWidget):
         """Ask for the end, once."""
         if self.cancel_button.isEnabled():
             self.cancel_button.setEnabled(False)
-            self.cancel_button.setText("Stopping…")
-            self.stage.setText("Stopping…")
+            self.cancel_button.setText(tr("Stopping…"))
+            self.stage.setText(tr("Stopping…"))
             self.left.clear()
             self.bar.setRange(0, 0)
             self.cancelRequested.emit()
@@ -148,7 +149,7 @@ class ProgressPage(QWidget):
         layout.addWidget(tick)
         layout.addWidget(_label("", stage))
         layout.addStretch(1)
-        layout.addWidget(_label("muted", f"{seconds:.1f} s"))
+        layout.addWidget(_label("muted", tr("{seconds} s", seconds=decimal(seconds))))
         self._list.addWidget(row)
 
 

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from a3s_desktop.errors import A3SError, ProjectVersionError
+from a3s_desktop.i18n import tr
 from a3s_desktop.task import Task
 
 _GLANCE = 4 << 20  # bytes: larger files are not read only to fill a card
@@ -66,12 +67,12 @@ def probe_project(folder: Path, task: Task) -> ProjectCard:
     name = folder.name
     try:
         if not folder.is_dir():
-            return ProjectCard(folder, name, problem="Folder not found – moved, or its drive is not connected?")
+            return ProjectCard(folder, name, problem=tr("Folder not found – moved, or its drive is not connected?"))
         facts = read_project_file(folder)
     except ProjectVersionError:
-        return ProjectCard(folder, name, problem="Made by another version of the program")
+        return ProjectCard(folder, name, problem=tr("Made by another version of the program"))
     except (A3SError, OSError, ValueError):
-        return ProjectCard(folder, name, problem="Cannot be read – open it to see why")
+        return ProjectCard(folder, name, problem=tr("Cannot be read – open it to see why"))
     images, picture = _pictures(folder, facts["images"])
     used, answers = _answers(folder / "journal.sqlite")
     return ProjectCard(folder, str(facts["name"]) or name, images=images, answers=answers, used=used, picture=picture)

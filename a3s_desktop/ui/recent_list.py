@@ -18,6 +18,7 @@ from PySide6.QtCore import (
 from PySide6.QtGui import QColor, QContextMenuEvent, QFontMetrics, QImage, QKeyEvent, QPainter, QPainterPath, QPen
 from PySide6.QtWidgets import QListView, QMenu, QStyle, QStyledItemDelegate, QStyleOptionViewItem, QWidget
 
+from a3s_desktop.i18n import markn, tr, trn
 from a3s_desktop.ui.image_loader import ImageLoader
 from a3s_desktop.ui.recent import ProjectCard
 from a3s_desktop.ui.theme import (
@@ -41,20 +42,26 @@ _Index = QModelIndex | QPersistentModelIndex
 def ago(when: float, now: float) -> str:
     """How long ago, in words; ``when`` and ``now`` are POSIX times."""
     seconds = max(now - when, 0.0)
-    for size, name in ((86400 * 365, "year"), (86400 * 30, "month"), (86400, "day"), (3600, "hour"), (60, "minute")):
+    for size, texts in (
+        (86400 * 365, markn("{n} year ago", "{n} years ago")),
+        (86400 * 30, markn("{n} month ago", "{n} months ago")),
+        (86400, markn("{n} day ago", "{n} days ago")),
+        (3600, markn("{n} hour ago", "{n} hours ago")),
+        (60, markn("{n} minute ago", "{n} minutes ago")),
+    ):
         count = int(seconds // size)
         if count:
-            return f"{count} {name}{'s' if count > 1 else ''} ago"
-    return "just now"
+            return trn(*texts, count)
+    return tr("just now")
 
 
 def facts(card: ProjectCard, now: float) -> str:
     """The card's third line."""
     if card.problem:
         return card.problem
-    parts = [f"{card.images:,} images"] if card.images else []
+    parts = [trn("{n} image", "{n} images", card.images)] if card.images else []
     if card.answers is not None:
-        parts.append(f"{card.answers:,} answer{'' if card.answers == 1 else 's'}")
+        parts.append(trn("{n} answer", "{n} answers", card.answers))
     if card.used:
         parts.append(ago(card.used, now))
     return " · ".join(parts)
@@ -203,7 +210,7 @@ class RecentList(QListView):
         self.setVerticalScrollMode(QListView.ScrollMode.ScrollPerPixel)
         self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self.setCursor(Qt.CursorShape.PointingHandCursor)
-        self.setAccessibleName("Recent projects")
+        self.setAccessibleName(tr("Recent projects"))
         self.clicked.connect(self._open)
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
@@ -225,10 +232,10 @@ class RecentList(QListView):
         self.setCurrentIndex(index)
         menu = QMenu(self)
         menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        menu.addAction(icon("folder"), "Open").triggered.connect(self._open_current)
-        menu.addAction(icon("lock"), "Open read-only").triggered.connect(self._open_current_read_only)
+        menu.addAction(icon("folder"), tr("Open")).triggered.connect(self._open_current)
+        menu.addAction(icon("lock"), tr("Open read-only")).triggered.connect(self._open_current_read_only)
         menu.addSeparator()
-        menu.addAction(icon("close"), "Remove from this list").triggered.connect(self._forget_current)
+        menu.addAction(icon("close"), tr("Remove from this list")).triggered.connect(self._forget_current)
         menu.popup(event.globalPos())
 
     @Slot(QModelIndex)

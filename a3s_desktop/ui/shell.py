@@ -12,6 +12,7 @@ from PySide6.QtCore import QObject, QTimer, Slot
 from PySide6.QtWidgets import QFileDialog, QWidget
 
 from a3s_desktop.errors import A3SError, ProjectLockedError
+from a3s_desktop.i18n import mark, tr, trn
 from a3s_desktop.session.state import Change, ChangeKind, SessionState
 from a3s_desktop.settings import SettingsStore
 from a3s_desktop.storage.spec import ProjectSpec
@@ -31,7 +32,7 @@ log = logging.getLogger(__name__)
 
 _PATIENCE = 400  # ms that opening may take before the progress page is shown
 _BUSY_AFTER = 300  # ms of work before the status line says so
-DEMO_NAMES = {"ladybirds": "Ladybirds", "digits": "Handwritten digits"}
+DEMO_NAMES = {"ladybirds": mark("Ladybirds"), "digits": mark("Handwritten digits")}
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,7 +116,7 @@ class Shell(QObject):
         """Open a project; a page with progress appears if that takes long."""
         if self._creator.creating:
             return
-        self._pages.progress.begin(f"Opening {folder.name}")
+        self._pages.progress.begin(tr("Opening {name}", name=folder.name))
         self._patience.start()
         self._bridge.open(folder, read_only)
         self._update_actions()
@@ -127,8 +128,8 @@ class Shell(QObject):
             return
         self._bridge.close_project()
         self._begin(
-            f"Demo: {DEMO_NAMES.get(name, name)}",
-            "The pictures and their embeddings are made once, then the first clusters are computed.",
+            tr("Demo: {name}", name=tr(DEMO_NAMES.get(name, name))),
+            tr("The pictures and their embeddings are made once, then the first clusters are computed."),
             self._pages.start,
         )
         self._creator.create_demo(name, self._demo_folder)
@@ -187,8 +188,12 @@ class Shell(QObject):
         idle = working and quiet and state is not None and not state.read_only
         action("edit.undo").setEnabled(idle and state is not None and state.can_undo)
         action("edit.redo").setEnabled(idle and state is not None and state.can_redo)
-        action("edit.undo").setText(f"Undo {state.undo_text}".rstrip() if state is not None else "Undo")
-        action("edit.redo").setText(f"Redo {state.redo_text}".rstrip() if state is not None else "Redo")
+        action("edit.undo").setText(
+            tr("Undo {action}", action=state.undo_text).rstrip() if state is not None else tr("Undo")
+        )
+        action("edit.redo").setText(
+            tr("Redo {action}", action=state.redo_text).rstrip() if state is not None else tr("Redo")
+        )
         for name in ("project.export", "project.close"):
             action(name).setEnabled(working)
         making = self._creator.creating
@@ -198,7 +203,7 @@ class Shell(QObject):
 
     @Slot()
     def _choose_project(self) -> None:
-        dialog = QFileDialog(self._window, "Open project", self._settings.value.last_folder)
+        dialog = QFileDialog(self._window, tr("Open project"), self._settings.value.last_folder)
         dialog.setFileMode(QFileDialog.FileMode.Directory)
         dialog.setOption(QFileDialog.Option.ShowDirsOnly)
         dialog.fileSelected.connect(self._on_project_chosen)
@@ -238,8 +243,8 @@ class Shell(QObject):
     @Slot(object)
     def _on_create(self, spec: ProjectSpec) -> None:
         self._begin(
-            f"Making {spec.name}",
-            "This is done once. You can cancel at any time; nothing half-made is left behind.",
+            tr("Making {name}", name=spec.name),
+            tr("This is done once. You can cancel at any time; nothing half-made is left behind."),
             self._pages.new,
         )
         self._creator.create(spec)
@@ -283,7 +288,7 @@ class Shell(QObject):
         self._update_actions()
         if opened.recovered:
             dialog = MessageDialog(
-                self._window, "A3S Desktop", "The project was damaged and has been repaired.", opened.recovered,
+                self._window, "A3S Desktop", tr("The project was damaged and has been repaired."), opened.recovered,
                 details=opened.recovered,
             )  # fmt: skip
             dialog.open()
@@ -300,20 +305,20 @@ class Shell(QObject):
             return
         if isinstance(error, ProjectLockedError):
             dialog = ask(
-                self._window, "Project in use", error.message,
-                "You can look at it and export it here; answers can only be given in the other window.",
-                (("close", "Cancel"), ("read", "Open read-only")), "read", symbol="lock",
+                self._window, tr("Project in use"), error.message,
+                tr("You can look at it and export it here; answers can only be given in the other window."),
+                (("close", tr("Cancel")), ("read", tr("Open read-only"))), "read", symbol="lock",
             )  # fmt: skip
             dialog.chosen.connect(partial(self._on_locked_choice, folder))
         elif str(folder) in self._settings.value.recent:
             dialog = MessageDialog(
-                self._window, "Project not opened", error.message, error.hint,
-                buttons=(("forget", "Remove from list"), ("close", "Close")), details=str(error),
+                self._window, tr("Project not opened"), error.message, error.hint,
+                buttons=(("forget", tr("Remove from list")), ("close", tr("Close"))), details=str(error),
             )  # fmt: skip
             dialog.chosen.connect(partial(self._on_broken_choice, folder))
             dialog.open()
         else:
-            show_error(self._window, error, "Project not opened")
+            show_error(self._window, error, tr("Project not opened"))
 
     def _on_locked_choice(self, folder: Path, choice: str) -> None:
         if choice == "read":
@@ -333,13 +338,13 @@ class Shell(QObject):
         self._update_actions()
         if change.kind is not ChangeKind.OPENED:
             moved = len(change.moved)
-            effect = f" – {moved:,} image{'' if moved == 1 else 's'} moved" if moved else ""
-            self._window.say(f"{change.text}{effect}")
+            effect = trn("{n} image moved", "{n} images moved", moved) if moved else ""
+            self._window.say(" – ".join(part for part in (change.text, effect) if part))
 
     @Slot(str)
     def _on_phase_changed(self, phase: str) -> None:
         self._update_actions()
-        self._window.show_saved("Saving…" if phase == BridgePhase.STORING else "All answers saved")
+        self._window.show_saved(tr("Saving…") if phase == BridgePhase.STORING else tr("All answers saved"))
 
     @Slot(bool)
     def _on_busy_changed(self, busy: bool) -> None:
@@ -373,9 +378,9 @@ class Shell(QObject):
             # While a creation is being stopped the window is closed for good by `_on_stopped`.
             return not self._creator.creating
         dialog = ask(
-            self._window, "Quit", "The project is still being made.",
-            "If you quit now, nothing of it is kept and nothing half-made is left.",
-            (("close", "Go on"), ("quit", "Stop and quit")), "close", symbol="warning",
+            self._window, tr("Quit"), tr("The project is still being made."),
+            tr("If you quit now, nothing of it is kept and nothing half-made is left."),
+            (("close", tr("Go on")), ("quit", tr("Stop and quit"))), "close", symbol="warning",
         )  # fmt: skip
         dialog.chosen.connect(self._on_quit_choice)
         return False

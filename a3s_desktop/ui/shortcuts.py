@@ -12,6 +12,7 @@ and with a non-Latin layout none is (Qt 6.11). There a repeat is a release and a
 from __future__ import annotations
 
 import sys
+from functools import partial
 
 from PySide6.QtCore import QEvent, QObject, Qt, Signal
 from PySide6.QtGui import QAction, QKeyEvent, QKeySequence, QWindow
@@ -29,13 +30,19 @@ from PySide6.QtWidgets import (
 )
 
 from a3s_desktop.actions import ACTIONS, ActionSpec, Scope, by_id, clashes, normal_key
+from a3s_desktop.i18n import tr
 from a3s_desktop.settings import SettingsStore
+from a3s_desktop.ui.held_keys import HeldKeys
 from a3s_desktop.ui.theme import icon
 
 _TEXT_WIDGETS = (QLineEdit, QTextEdit, QPlainTextEdit, QAbstractSpinBox)
 _ARROW_WIDGETS = (QAbstractItemView, QAbstractSlider, QComboBox, QTabBar)
 _SAME_MS = 1  # between the release and the press of a repeat; nobody's finger is that fast
-_ARROWS = (Qt.Key.Key_Left, Qt.Key.Key_Right, Qt.Key.Key_Up, Qt.Key.Key_Down)
+_ARROWS = (
+    Qt.Key.Key_Left, Qt.Key.Key_Right, Qt.Key.Key_Up, Qt.Key.Key_Down,
+    Qt.Key.Key_Home, Qt.Key.Key_End, Qt.Key.Key_PageUp, Qt.Key.Key_PageDown,
+)  # fmt: skip
+_ARROW_SIGNS = {"left": "←", "right": "→", "up": "↑", "down": "↓"}  # short, and the same in every language
 _MODIFIERS = (
     (Qt.KeyboardModifier.ControlModifier, "Ctrl"),
     (Qt.KeyboardModifier.AltModifier, "Alt"),
@@ -82,8 +89,13 @@ def position_sequence(event: QKeyEvent, positions: dict[int, str], platform: str
 
 def native_text(sequence: str) -> str:
     """A key sequence as the user's system writes it."""
+    portable = normal_key(sequence)
+    if portable in _ARROW_SIGNS:
+        return _ARROW_SIGNS[portable]
     text = QKeySequence(sequence).toString(QKeySequence.SequenceFormat.NativeText)
-    return {"Left": "←", "Right": "→", "Up": "↑", "Down": "↓"}.get(text, text)
+    held, plus, key = text.rpartition("+")
+    last = portable.rpartition("+")[2]
+    return f"{held}{plus}{_ARROW_SIGNS[last]}" if plus and key and last in _ARROW_SIGNS else text
 
 
 class Shortcuts(QObject):
@@ -101,6 +113,7 @@ class Shortcuts(QObject):
     """
 
     rebound = Signal()
+    held = Signal(str, bool)  # id of an action with ``hold``: begins, ends
 
     def __init__(self, settings: SettingsStore, parent: QObject | None = None) -> None:
         super().__init__(parent)
@@ -112,6 +125,8 @@ class Shortcuts(QObject):
         self._window: QWidget | None = None
         self._handle: QWindow | None = None
         self._released = (0, 0)  # native code and time (ms) of the last key release
+        self._held = HeldKeys(self)
+        self._held.changed.connect(self.held)
         for spec in ACTIONS:
             self._actions[spec.id] = self._build(spec)
         self.rebind()
@@ -153,6 +168,10 @@ class Shortcuts(QObject):
                 self._by_position.update({normal_key(key): action for key in keys})
         self.rebound.emit()
 
+    def end_hold(self) -> None:
+        """End an action that lasts while its key is held, though the key may still be down."""
+        self._held.stop()
+
     def retheme(self) -> None:
         """Draw the icons anew in the colours of the current theme."""
         for name, action in self._actions.items():
@@ -165,9 +184,14 @@ class Shortcuts(QObject):
         if watched is self._handle and self._handle is not None:
             if kind == QEvent.Type.KeyRelease:
                 self._released = (event.nativeScanCode(), event.timestamp())  # type: ignore[attr-defined]
-            elif kind == QEvent.Type.ShortcutOverride and self._is_hidden_repeat(event):  # type: ignore[arg-type]
-                event.accept()  # no shortcut is tried; the key goes to the widget that has the focus
-                return True
+                self._held.release(event)  # type: ignore[arg-type]
+            elif kind == QEvent.Type.FocusOut:
+                self._held.stop()
+            elif kind == QEvent.Type.ShortcutOverride:
+                self._held.press(event)  # type: ignore[arg-type]
+                if self._is_hidden_repeat(event):  # type: ignore[arg-type]
+                    event.accept()  # no shortcut is tried; the key goes to the widget that has the focus
+                    return True
         elif kind == QEvent.Type.Show and watched is self._window:
             self._watch_handle()
         elif kind == QEvent.Type.ShortcutOverride and watched is self._window:
@@ -213,10 +237,12 @@ class Shortcuts(QObject):
         return action.isEnabled() and any(owner.isVisible() for owner in owners)
 
     def _build(self, spec: ActionSpec) -> QAction:
-        action = QAction(spec.text, self)
+        action = QAction(tr(spec.text), self)
         action.setObjectName(spec.id)
         action.setCheckable(spec.checkable)
         action.setAutoRepeat(spec.repeat)
+        if spec.hold:
+            action.triggered.connect(partial(self._held.begin, spec.id))
         action.setShortcutContext(Qt.ShortcutContext.WindowShortcut)
         action.setProperty("icon_name", spec.icon)
         if spec.icon:
@@ -227,8 +253,8 @@ class Shortcuts(QObject):
     @staticmethod
     def _describe(action: QAction, spec: ActionSpec, keys: tuple[str, ...]) -> None:
         shown = f" ({native_text(keys[0])})" if keys else ""
-        action.setToolTip(f"{spec.tip or spec.text.rstrip('…')}{shown}")
-        action.setStatusTip(spec.tip)
+        action.setToolTip(f"{tr(spec.tip) or tr(spec.text).rstrip('…')}{shown}")
+        action.setStatusTip(tr(spec.tip))
 
 
 def _menu_role(name: str) -> QAction.MenuRole:

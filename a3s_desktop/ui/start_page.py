@@ -7,6 +7,7 @@ from pathlib import Path
 from PySide6.QtCore import QSize, Qt, Signal, Slot
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QPushButton, QStackedLayout, QVBoxLayout, QWidget
 
+from a3s_desktop.i18n import tr
 from a3s_desktop.ui.image_loader import ImageLoader
 from a3s_desktop.ui.recent import ProjectCard
 from a3s_desktop.ui.recent_list import RecentList, RecentModel
@@ -90,7 +91,7 @@ class StartPage(QWidget):
         column = QVBoxLayout()
         column.setSpacing(2)
         column.addWidget(_label("A3S Desktop", "display"))
-        column.addWidget(_label("Sort images by identity, with few answers. None is ever lost.", "muted"))
+        column.addWidget(_label(tr("Sort images by identity, with few answers. None is ever lost."), "muted"))
         row.addLayout(column)
         row.addStretch(1)
         return row
@@ -102,11 +103,11 @@ class StartPage(QWidget):
         layout = QVBoxLayout(card)
         layout.setContentsMargins(SPACE_4, SPACE_4, SPACE_4, SPACE_4)
         layout.setSpacing(SPACE_2)
-        self.new_button = self._button("project.new", "New project…", primary=True)
-        self.open_button = self._button("project.open", "Open project…")
+        self.new_button = self._button("project.new", tr("New project…"), primary=True)
+        self.open_button = self._button("project.open", tr("Open project…"))
         for button, text in (
-            (self.new_button, "From an image folder and its embeddings (.npy, .npz or .csv)."),
-            (self.open_button, "A folder made by this program, also from another computer."),
+            (self.new_button, tr("From an image folder and its embeddings (.npy, .npz or .csv).")),
+            (self.open_button, tr("A folder made by this program, also from another computer.")),
         ):
             layout.addWidget(button)
             layout.addWidget(_note(text))
@@ -115,11 +116,15 @@ class StartPage(QWidget):
         line.setProperty("role", "line")
         layout.addWidget(line)
         layout.addSpacing(SPACE_3)
-        layout.addWidget(_label("Try it without data", "heading"))
+        layout.addWidget(_label(tr("Try it without data"), "heading"))
         self.demo_buttons: dict[str, QPushButton] = {}
         for name, title, text in (
-            ("ladybirds", "Demo: ladybirds", "240 drawn photos of 24 beetles, to be told apart by their spots."),
-            ("digits", "Demo: handwritten digits", "1,797 scanned digits, a real data set."),
+            (
+                "ladybirds",
+                tr("Demo: ladybirds"),
+                tr("240 drawn photos of 24 beetles, to be told apart by their spots."),
+            ),
+            ("digits", tr("Demo: handwritten digits"), tr("1,797 scanned digits, a real data set.")),
         ):
             button = QPushButton(title)
             button.setProperty("demo", name)
@@ -145,7 +150,7 @@ class StartPage(QWidget):
         card.setProperty("role", "card")
         layout = QVBoxLayout(card)
         layout.setContentsMargins(SPACE_3, SPACE_4, SPACE_3, SPACE_3)
-        heading = _label("Recent projects", "heading")
+        heading = _label(tr("Recent projects"), "heading")
         heading.setContentsMargins(SPACE_2, 0, 0, 0)
         layout.addWidget(heading)
         self._stack = QStackedLayout()
@@ -157,7 +162,7 @@ class StartPage(QWidget):
         self._empty_picture = QLabel()
         self._empty_picture.setAlignment(Qt.AlignmentFlag.AlignCenter)
         column.addWidget(self._empty_picture)
-        text = _label("Your projects will be listed here.\nThe ladybirds make a good first one.", "muted")
+        text = _label(tr("Your projects will be listed here.\nThe ladybirds make a good first one."), "muted")
         text.setAlignment(Qt.AlignmentFlag.AlignCenter)
         column.addWidget(text)
         column.addStretch(1)

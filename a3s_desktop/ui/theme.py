@@ -12,7 +12,7 @@ its paint event, so a change of theme needs no signal: the palette change repain
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields
+from dataclasses import fields
 
 from PySide6.QtCore import QByteArray, QRectF, QSize, Qt
 from PySide6.QtGui import (
@@ -30,6 +30,23 @@ from PySide6.QtSvg import QSvgRenderer
 from PySide6.QtWidgets import QApplication, QStyleFactory, QWidget
 
 from a3s_desktop.resources import resource
+from a3s_desktop.ui.theme_tokens import (
+    CLUSTERS_DARK,
+    CLUSTERS_LIGHT,
+    CONTRAST_DARK,
+    CONTRAST_LIGHT,
+    DARK,
+    LIGHT,
+    THEMES,
+    Tokens,
+)
+
+__all__ = [
+    "CONTRAST_DARK", "CONTRAST_LIGHT", "DARK", "ICON", "LIGHT", "RADIUS", "RADIUS_SMALL", "SPACE_1", "SPACE_2",
+    "SPACE_3", "SPACE_4", "SPACE_5", "SPACE_6", "TYPE_SCALE", "Tokens", "apply_theme", "base_font", "cluster_colour",
+    "cluster_colours", "contrast", "icon", "icon_pixmap", "palette", "resolve", "scaled_font", "set_role",
+    "style_sheet", "tokens",
+]  # fmt: skip
 
 SPACE_1, SPACE_2, SPACE_3, SPACE_4, SPACE_5, SPACE_6 = 4, 8, 12, 16, 24, 40  # logical pixels
 RADIUS = 8
@@ -37,71 +54,8 @@ RADIUS_SMALL = 5
 ICON = 18
 TYPE_SCALE = {"small": 0.86, "base": 1.0, "heading": 1.12, "title": 1.4, "display": 1.95}  # of the base font
 _THEME_PROPERTY = "a3s_theme"
+_TEXT_PROPERTY = "a3s_text_size"
 _FAMILIES = ("Inter", "Segoe UI", "SF Pro Text", "Cantarell", "Ubuntu", "Noto Sans", "DejaVu Sans")
-
-
-@dataclass(frozen=True, slots=True)
-class Tokens:
-    """Colours of one theme, as ``#RRGGBB``. Text on its ground has a contrast of 4.5 or more (WCAG AA)."""
-
-    name: str
-    window: str  # behind everything
-    surface: str  # panels, cards
-    raised: str  # buttons, fields on a surface
-    hover: str
-    pressed: str
-    stage: str  # behind images: neutral, so that colours are judged rightly
-    border: str  # decorative lines
-    outline: str  # lines that carry meaning (3:1): field frames, focus
-    text: str
-    muted: str
-    accent: str
-    on_accent: str
-    accent_soft: str  # selected rows, quiet emphasis
-    same: str
-    on_same: str
-    same_soft: str
-    different: str
-    on_different: str
-    different_soft: str
-    skip: str
-    warning: str
-    warning_soft: str
-    danger: str
-    danger_soft: str
-
-    @property
-    def dark(self) -> bool:
-        """Whether light text stands on dark ground."""
-        return self.name == "dark"
-
-
-DARK = Tokens(
-    name="dark", window="#14171C", surface="#1B1F26", raised="#262C36", hover="#303744", pressed="#1F242D",
-    stage="#0D0F13", border="#2E3540", outline="#6B7686", text="#E9ECF1", muted="#A4AEBD",
-    accent="#8CA8FF", on_accent="#0B1330", accent_soft="#26325A",
-    same="#3CC7A6", on_same="#04231B", same_soft="#16362F",
-    different="#FF9A62", on_different="#331503", different_soft="#40281B",
-    skip="#A4AEBD", warning="#F2C14E", warning_soft="#3A311A", danger="#FF8A80", danger_soft="#42221F",
-)  # fmt: skip
-LIGHT = Tokens(
-    name="light", window="#F3F4F7", surface="#FFFFFF", raised="#FFFFFF", hover="#EEF0F5", pressed="#E2E6EE",
-    stage="#E4E7EC", border="#D8DCE4", outline="#7C8797", text="#171B22", muted="#566070",
-    accent="#3450D0", on_accent="#FFFFFF", accent_soft="#E3E8FD",
-    same="#0A7762", on_same="#FFFFFF", same_soft="#DDF3ED",
-    different="#B04A12", on_different="#FFFFFF", different_soft="#FCE9DE",
-    skip="#566070", warning="#8A5A00", warning_soft="#FFF3D6", danger="#B3261E", danger_soft="#FCE4E2",
-)  # fmt: skip
-
-# Hues far apart for the three common colour-vision deficiencies, lightness alternating; then told apart by number.
-_CLUSTERS_DARK = (
-    "#56B4E9", "#E69F00", "#3CC7A6", "#F28CB1", "#F0E442", "#8CA8FF", "#FF7F50", "#B8E07A", "#C79BEB", "#4FD8E0",
-    "#D9A07A", "#9FB3C8", "#E86A8A", "#7BC96F", "#FFC98B", "#6F8DD6",
-)  # fmt: skip
-_CLUSTERS_LIGHT = (
-    "#0072B2", "#B86E00", "#0A7762", "#B8417A", "#7A6A00", "#3450D0", "#C2410C", "#4D7C0F", "#7E3FB2", "#0E7490",
-    "#8A5A3C", "#52606D", "#A61E4D", "#2B7A2B", "#9A5B13", "#2F4B8F",
-)  # fmt: skip
 
 
 def contrast(first: str, second: str) -> float:
@@ -118,26 +72,46 @@ def contrast(first: str, second: str) -> float:
 
 
 def resolve(mode: str) -> Tokens:
-    """The tokens for "light", "dark" or "system" (which falls back to light where the system does not say)."""
-    if mode == "system":
-        hints = QGuiApplication.styleHints()
-        return DARK if hints is not None and hints.colorScheme() == Qt.ColorScheme.Dark else LIGHT
-    return DARK if mode == "dark" else LIGHT
+    """The tokens for "light", "dark", "contrast" or "system" (light where the system does not say).
+
+    "contrast" is white on black; "system" is of high contrast, on the system's side, where the system asks for it.
+    """
+    if mode != "system":
+        return {"dark": DARK, "contrast": CONTRAST_DARK}.get(mode, LIGHT)
+    hints = QGuiApplication.styleHints()
+    if hints is None:
+        return LIGHT
+    dark = hints.colorScheme() == Qt.ColorScheme.Dark
+    if hints.accessibility().contrastPreference() == Qt.ContrastPreference.HighContrast:
+        return CONTRAST_DARK if dark else CONTRAST_LIGHT
+    return DARK if dark else LIGHT
 
 
 def tokens() -> Tokens:
     """Tokens of the theme that is applied now (light before `apply_theme`)."""
     app = QApplication.instance()
-    return DARK if app is not None and app.property(_THEME_PROPERTY) == "dark" else LIGHT
+    return THEMES.get(str(app.property(_THEME_PROPERTY)), LIGHT) if app is not None else LIGHT
 
 
-def apply_theme(app: QApplication, mode: str = "system") -> Tokens:
+def apply_theme(app: QApplication, mode: str = "system", text_size: int | None = None) -> Tokens:
     """Dress the application: Fusion, palette, font, style sheet. Can be called again at any time.
 
+    Parameters
+    ----------
+    app : QApplication
+    mode : str
+        "system", "light", "dark" or "contrast".
+    text_size : int, optional
+        Size of all text in per cent of the system's; None leaves it.
+
+    Notes
+    -----
     Following the system while it runs: connect ``app.styleHints().colorSchemeChanged`` to a slot that calls this
     with "system".
     """
     chosen = resolve(mode)
+    if text_size is not None:
+        app.setProperty(_TEXT_PROPERTY, text_size)
     if app.style().objectName().lower() != "fusion":
         app.setStyle(QStyleFactory.create("Fusion"))
     app.setProperty(_THEME_PROPERTY, chosen.name)
@@ -153,7 +127,9 @@ def base_font() -> QFont:
     if font.family().lower() in {"", "sans", "sans serif", "sans-serif", "dejavu sans"}:
         known = set(QFontDatabase.families())
         font.setFamily(next((family for family in _FAMILIES if family in known), font.family()))
-    font.setPointSizeF(max(font.pointSizeF(), 10.0))
+    app = QApplication.instance()
+    share = (app.property(_TEXT_PROPERTY) if app is not None else None) or 100
+    font.setPointSizeF(max(font.pointSizeF(), 10.0) * share / 100)
     return font
 
 
@@ -179,7 +155,7 @@ def palette(t: Tokens) -> QPalette:
     for each, colour in colours.items():
         result.setColor(each, QColor(colour))
     for each in (role.WindowText, role.Text, role.ButtonText, role.HighlightedText):
-        result.setColor(group.Disabled, each, QColor(t.outline))
+        result.setColor(group.Disabled, each, QColor(t.disabled))
     result.setColor(group.Disabled, role.Highlight, QColor(t.border))
     return result
 
@@ -187,7 +163,7 @@ def palette(t: Tokens) -> QPalette:
 def cluster_colours(t: Tokens | None = None) -> tuple[QColor, ...]:
     """The colours clusters are drawn in, in order; use `cluster_colour` for one cluster."""
     theme = t or tokens()
-    return tuple(QColor(c) for c in (_CLUSTERS_DARK if theme.dark else _CLUSTERS_LIGHT))
+    return tuple(QColor(c) for c in (CLUSTERS_DARK if theme.dark else CLUSTERS_LIGHT))
 
 
 def cluster_colour(cluster: int, t: Tokens | None = None) -> QColor:
@@ -209,9 +185,9 @@ def icon(name: str, colour: str | None = None, size: int = ICON) -> QIcon:
     result = QIcon()
     states = (
         (QIcon.Mode.Normal, QIcon.State.Off, colour or t.text),
-        (QIcon.Mode.Disabled, QIcon.State.Off, t.outline),
+        (QIcon.Mode.Disabled, QIcon.State.Off, t.disabled),
         (QIcon.Mode.Normal, QIcon.State.On, colour or t.accent),
-        (QIcon.Mode.Disabled, QIcon.State.On, t.outline),
+        (QIcon.Mode.Disabled, QIcon.State.On, t.disabled),
     )
     for mode, state, paint in states:
         for ratio in (1.0, 2.0):
@@ -264,8 +240,9 @@ def style_sheet(t: Tokens, base: float) -> str:
     values = {f.name: str(getattr(t, f.name)) for f in fields(t)}
     values |= {f"font_{step}": f"{base * factor:.1f}pt" for step, factor in TYPE_SCALE.items()}
     values |= {"radius": f"{RADIUS}px", "radius_small": f"{RADIUS_SMALL}px"}
-    values["check"] = resource("style", f"check-{t.name}.svg").as_posix()
-    values["arrow"] = resource("style", f"arrow-{t.name}.svg").as_posix()
+    side = "dark" if t.dark else "light"
+    values["check"] = resource("style", f"check-{side}.svg").as_posix()
+    values["arrow"] = resource("style", f"arrow-{side}.svg").as_posix()
     for name in sorted(values, key=len, reverse=True):
         text = text.replace(f"@{name}", values[name])
     return text

@@ -1,41 +1,87 @@
-"""The theme menu: system, light, dark; kept in the settings, followed where the system changes it."""
+"""The looks that can be chosen: theme, text size, language. Kept in the settings; the system's theme is followed."""
 
 from __future__ import annotations
 
-from PySide6.QtCore import QObject, Slot
+from PySide6.QtCore import QObject, Signal, Slot
 from PySide6.QtGui import QAction
 from PySide6.QtWidgets import QApplication
 
-from a3s_desktop.settings import SettingsStore
+from a3s_desktop.i18n import LANGUAGES
+from a3s_desktop.settings import TEXT_SIZES, THEMES, SettingsStore
 from a3s_desktop.ui.shortcuts import Shortcuts
 from a3s_desktop.ui.theme import apply_theme
 
 
 class ThemeSwitch(QObject):
-    """Applies the theme whose action is chosen; the actions carry their mode as data."""
+    """Applies theme and text size whose action is chosen, and notes the language for the next start.
+
+    Signals
+    -------
+    languageChosen(str)
+        Another language was chosen than the one before; it applies at the next start.
+    textSizeChanged(int)
+        Size of all text, in per cent.
+    """
+
+    languageChosen = Signal(str)  # noqa: N815 - Qt's naming
+    textSizeChanged = Signal(int)  # noqa: N815
 
     def __init__(self, shortcuts: Shortcuts, settings: SettingsStore, parent: QObject | None = None) -> None:
         super().__init__(parent)
         self._shortcuts = shortcuts
         self._settings = settings
-        for mode in ("system", "light", "dark"):
-            shortcuts.action(f"theme.{mode}").triggered.connect(self._on_chosen)
-        QApplication.styleHints().colorSchemeChanged.connect(self._on_system_changed)
+        for mode in THEMES:
+            shortcuts.action(f"theme.{mode}").triggered.connect(self._on_theme)
+        for code in ("system", *LANGUAGES):
+            shortcuts.action(f"language.{code}").triggered.connect(self._on_language)
+        shortcuts.action("window.text_larger").triggered.connect(self._on_larger)
+        shortcuts.action("window.text_smaller").triggered.connect(self._on_smaller)
+        hints = QApplication.styleHints()
+        hints.colorSchemeChanged.connect(self._on_system_changed)
+        hints.accessibility().contrastPreferenceChanged.connect(self._on_system_changed)
+        self._update_sizes()
 
     @Slot()
-    def _on_chosen(self) -> None:
+    def _on_theme(self) -> None:
         action = self.sender()
         if isinstance(action, QAction):
             self._settings.change(theme=str(action.data()))
             self._apply()
 
     @Slot()
+    def _on_language(self) -> None:
+        action = self.sender()
+        if isinstance(action, QAction) and action.data() != self._settings.value.language:
+            self._settings.change(language=str(action.data()))
+            self.languageChosen.emit(str(action.data()))
+
+    @Slot()
+    def _on_larger(self) -> None:
+        self._step(1)
+
+    @Slot()
+    def _on_smaller(self) -> None:
+        self._step(-1)
+
+    @Slot()
     def _on_system_changed(self) -> None:
-        if self._settings.value.theme == "system":
+        if self._settings.value.theme in ("system", "contrast"):
             self._apply()
+
+    def _step(self, by: int) -> None:
+        place = TEXT_SIZES.index(self._settings.value.text_size) + by
+        self._settings.change(text_size=TEXT_SIZES[min(max(place, 0), len(TEXT_SIZES) - 1)])
+        self._apply()
+        self._update_sizes()
+        self.textSizeChanged.emit(self._settings.value.text_size)
+
+    def _update_sizes(self) -> None:
+        size = self._settings.value.text_size
+        self._shortcuts.action("window.text_larger").setEnabled(size < TEXT_SIZES[-1])
+        self._shortcuts.action("window.text_smaller").setEnabled(size > TEXT_SIZES[0])
 
     def _apply(self) -> None:
         app = QApplication.instance()
         if isinstance(app, QApplication):
-            apply_theme(app, self._settings.value.theme)
+            apply_theme(app, self._settings.value.theme, self._settings.value.text_size)
             self._shortcuts.retheme()

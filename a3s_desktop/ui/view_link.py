@@ -157,6 +157,13 @@ class ViewLink:
         y = frame.clamped(moved).y if high < 1.0 else _inside(held.y + moved.y - view.y)
         self._set(side, View(held.zoom if self.linked else view.zoom, x, y))
 
+    def place(self, side: int, x: float, y: float) -> None:
+        """Let one side alone look at another point, as its image was turned; the sides keep that offset."""
+        linked = self.linked
+        self.linked = False
+        self.wanted[side] = replace(self.wanted[side], x=_inside(x), y=_inside(y))
+        self.set_linked(linked)
+
     def _set(self, side: int, view: View) -> None:
         self.wanted[side] = view
         if not self.linked:

@@ -26,8 +26,11 @@ from a3s_desktop.ui.shortcuts import Shortcuts
 INDIVIDUALS, PHOTOS = 6, 6
 
 
-def make_project(folder: Path) -> Path:
-    """Six individuals in six photos each; features overlap enough that a few dozen answers are needed."""
+def make_project(folder: Path, *, motley: bool = False) -> Path:
+    """Six individuals in six photos each; features overlap enough that a few dozen answers are needed.
+
+    ``motley``: names and sizes of all kinds, folders, and some files that cannot be shown.
+    """
     rng = np.random.default_rng(3)
     images = folder / "images"
     images.mkdir(parents=True)
@@ -36,9 +39,17 @@ def make_project(folder: Path) -> Path:
     for individual in range(INDIVIDUALS):
         for photo in range(PHOTOS):
             size = (320, 240) if photo % 2 else (240, 321)
+            name = f"{individual}-{photo}"
+            if motley:
+                size = (40 * (photo + 1) ** 2, 30 + 200 * (individual % 3))
+                name += ("", " long" * 35, "é" * 20, " \u202eabc", " 🐞 <b>bold", " x")[photo]
+                (images / str(individual)).mkdir(exist_ok=True)
+                name = f"{individual}/{name}"
             picture = Image.new("RGB", size, (40 + 30 * individual, 90, 200 - 30 * individual))
             ImageDraw.Draw(picture).text((20, 20), f"{individual}-{photo}", fill="white", font_size=60)
-            picture.save(images / f"{individual}-{photo}.jpg")
+            picture.save(images / f"{name}.jpg")
+            if motley and photo == 5:
+                (images / f"{name}.jpg").write_bytes(b"\xff\xd8\xff no more than a beginning")
             rows.append(centres[individual] + rng.normal(0, 0.75, 8))
     features = folder / "features.npy"
     np.save(features, np.array(rows, np.float32))

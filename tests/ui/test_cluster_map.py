@@ -14,8 +14,9 @@ from pytestqt.qtbot import QtBot
 
 from a3s_desktop.ui.cluster_map import ClusterMap
 from a3s_desktop.ui.image_loader import ImageLoader
-from a3s_desktop.ui.map_items import SINGLE, colour_slots
+from a3s_desktop.ui.map_colours import GREY, colour_slots
 from a3s_desktop.ui.map_raster import PointGrid
+from a3s_desktop.ui.map_scene import ViewMode
 from a3s_desktop.ui.theme import apply_theme, cluster_colour, tokens
 
 CORNERS = np.array([[0, 0], [10, 0], [10, 10], [0, 10], [5, 5]], np.float32)
@@ -37,6 +38,9 @@ class Pictures:
 
     def name(self, item: int) -> str:
         return self.paths[item].name
+
+    def __len__(self) -> int:
+        return len(self.paths)
 
 
 @pytest.fixture
@@ -67,7 +71,7 @@ def make_map(qtbot: QtBot, qapp: QApplication, loader: ImageLoader) -> Iterator[
 def colour_at(chart: ClusterMap, item: int) -> QColor:
     """Colour on the screen where an item's point is."""
     image = chart.plot.grab().toImage()
-    return image.pixelColor(chart.position_of(item).toPoint())
+    return image.pixelColor(chart.plot.position_of(item).toPoint())
 
 
 def near(first: QColor, second: QColor, by: int = 40) -> bool:
@@ -76,7 +80,7 @@ def near(first: QColor, second: QColor, by: int = 40) -> bool:
 
 def test_colours_follow_the_id_alone_and_single_images_are_grey() -> None:
     slots = colour_slots(np.array([0, 0, 1, 1, 2], np.int32))
-    assert slots[4] == SINGLE
+    assert slots[4] == GREY
     assert slots[0] != slots[2]
     merged = colour_slots(np.array([0, 0, 1, 1, 1], np.int32))
     assert merged[:4].tolist() == slots[:4].tolist()
@@ -99,11 +103,11 @@ def test_points_are_drawn_in_their_clusters_colours(
 
 def test_new_labels_recolour_and_nothing_moves(make_map: Callable[..., ClusterMap]) -> None:
     chart = make_map()
-    before = [chart.position_of(i) for i in range(5)]
+    before = [chart.plot.position_of(i) for i in range(5)]
     merged = np.array([3, 3, 3, 3, 9], np.int32)
     chart.set_labels(merged, np.array([2, 3]))
     assert near(colour_at(chart, 2), cluster_colour(3))
-    assert [chart.position_of(i) for i in range(5)] == before
+    assert [chart.plot.position_of(i) for i in range(5)] == before
     assert "1 cluster ·" in chart.status
     chart.set_labels(LABELS, np.zeros(0, np.int64))  # "nothing moved" is believed
     assert near(colour_at(chart, 2), cluster_colour(3))
@@ -116,10 +120,10 @@ def test_click_names_the_cluster_and_the_item(make_map: Callable[..., ClusterMap
     chart.clusterClicked.connect(clusters.append)
     chart.itemClicked.connect(items.append)
     viewport = chart.plot.viewport()
-    qtbot.mouseClick(viewport, Qt.MouseButton.LeftButton, pos=chart.position_of(2).toPoint() + QPoint(2, 1))
+    qtbot.mouseClick(viewport, Qt.MouseButton.LeftButton, pos=chart.plot.position_of(2).toPoint() + QPoint(2, 1))
     assert (clusters, items) == ([8], [2])
-    qtbot.mouseClick(viewport, Qt.MouseButton.LeftButton, pos=chart.position_of(2).toPoint() - QPoint(60, -60))
-    qtbot.mouseClick(viewport, Qt.MouseButton.RightButton, pos=chart.position_of(1).toPoint())
+    qtbot.mouseClick(viewport, Qt.MouseButton.LeftButton, pos=chart.plot.position_of(2).toPoint() - QPoint(60, -60))
+    qtbot.mouseClick(viewport, Qt.MouseButton.RightButton, pos=chart.plot.position_of(1).toPoint())
     assert (clusters, items) == ([8], [2])
 
 
@@ -130,8 +134,8 @@ def test_hover_shows_picture_name_and_cluster(
     chart.set_items(Pictures(tmp_path, 5))
     hovered: list[int] = []
     chart.itemHovered.connect(hovered.append)
-    qtbot.mouseMove(chart.plot.viewport(), chart.position_of(2).toPoint())
-    card = chart._card
+    qtbot.mouseMove(chart.plot.viewport(), chart.plot.position_of(2).toPoint())
+    card = chart._hover.card
     qtbot.waitUntil(lambda: card.isVisible() and not card._picture.pixmap().isNull())
     assert card._name.text().startswith("image 2")
     assert card._cluster.text() == "Cluster 8 · 2 images"
@@ -148,32 +152,32 @@ def test_a_picture_that_cannot_be_read_leaves_the_texts(
     items = Pictures(tmp_path, 5)
     items.paths[0].write_bytes(b"")
     chart.set_items(items)
-    chart._hover(0, chart.position_of(0).toPoint())
-    qtbot.waitUntil(lambda: not chart._card._picture.pixmap().isNull())
-    assert chart._card._cluster.text() == "Cluster 3 · 2 images"
+    chart._hover.hover(0, chart.plot.position_of(0).toPoint())
+    qtbot.waitUntil(lambda: not chart._hover.card._picture.pixmap().isNull())
+    assert chart._hover.card._cluster.text() == "Cluster 3 · 2 images"
 
 
 def test_pair_is_marked_and_can_be_zoomed_to(make_map: Callable[..., ClusterMap], qtbot: QtBot) -> None:
     chart = make_map()
-    assert not chart._near.isEnabled()
+    assert not chart._frame.near.isEnabled()
     chart.zoom_to_pair()  # nothing to do yet
     chart.set_pair(0, 4)
-    assert chart._near.isEnabled()
-    assert chart._marks._pair is not None
-    assert (chart._marks._pair.left_text, chart._marks._pair.right_text) == ("L 3", "R 9")
+    assert chart._frame.near.isEnabled()
+    assert chart.plot.marks._pair is not None
+    assert (chart.plot.marks._pair.left_text, chart.plot.marks._pair.right_text) == ("L 3", "R 9")
     assert chart.status.endswith("pair in clusters 3 and 9")
     view = chart.plot.getViewBox()
     before = view.viewRect().width()
-    qtbot.mouseClick(chart._near, Qt.MouseButton.LeftButton)
+    qtbot.mouseClick(chart._frame.near, Qt.MouseButton.LeftButton)
     assert view.viewRect().width() < before
     for item in (0, 4):
-        assert view.viewRect().contains(chart._point(item))
+        assert view.viewRect().contains(chart.plot.point(item))
     chart.set_pair(1, 2)  # the view follows
-    assert view.viewRect().contains(chart._point(1))
-    qtbot.mouseClick(chart._whole, Qt.MouseButton.LeftButton)
+    assert view.viewRect().contains(chart.plot.point(1))
+    qtbot.mouseClick(chart._frame.whole, Qt.MouseButton.LeftButton)
     assert view.viewRect().width() == pytest.approx(before)
     chart.set_pair(None)
-    assert chart._marks._pair is None
+    assert chart.plot.marks._pair is None
 
 
 def test_keys_move_the_view_and_leave_the_others_alone(make_map: Callable[..., ClusterMap], qtbot: QtBot) -> None:
@@ -185,7 +189,7 @@ def test_keys_move_the_view_and_leave_the_others_alone(make_map: Callable[..., C
     assert view.viewRect().width() < whole
     qtbot.keyClick(chart.plot, Qt.Key.Key_Minus)
     qtbot.keyClick(chart.plot, Qt.Key.Key_P)
-    assert chart._mode == "pair"
+    assert chart.plot.mode is ViewMode.PAIR
     qtbot.keyClick(chart.plot, Qt.Key.Key_F)
     qtbot.keyClick(chart.plot, Qt.Key.Key_Home)
     assert view.viewRect().width() == pytest.approx(whole)
@@ -193,24 +197,24 @@ def test_keys_move_the_view_and_leave_the_others_alone(make_map: Callable[..., C
 
 def test_a_better_layout_replaces_the_first_without_a_jump(make_map: Callable[..., ClusterMap]) -> None:
     chart = make_map()
-    chart.zoom(3)
-    held = chart.position_of(4)
+    chart.plot.zoom(3)
+    held = chart.plot.position_of(4)
     better = CORNERS * np.float32(0.8) + np.float32(1.5)
     better[4] = (2, 7)
     chart.set_points(PointGrid(better))
-    assert abs(chart.position_of(4).x() - held.x()) < 1
-    assert abs(chart.position_of(4).y() - held.y()) < 1
+    assert abs(chart.plot.position_of(4).x() - held.x()) < 1
+    assert abs(chart.plot.position_of(4).y() - held.y()) < 1
     chart.whole_map()
     chart.set_points(CORNERS)
     margin = chart.plot.viewport().rect()
-    assert all(margin.contains(chart.position_of(i).toPoint()) for i in range(5))
+    assert all(margin.contains(chart.plot.position_of(i).toPoint()) for i in range(5))
 
 
 def test_a_resize_keeps_the_whole_map_in_view(make_map: Callable[..., ClusterMap], qapp: QApplication) -> None:
     chart = make_map()
     chart.resize(700, 300)
     qapp.processEvents()
-    assert all(chart.plot.viewport().rect().contains(chart.position_of(i).toPoint()) for i in range(5))
+    assert all(chart.plot.viewport().rect().contains(chart.plot.position_of(i).toPoint()) for i in range(5))
 
 
 @pytest.mark.parametrize("points", [None, np.zeros((0, 2), np.float32)])
@@ -218,16 +222,16 @@ def test_before_there_is_a_layout_a_sentence_says_so(
     make_map: Callable[..., ClusterMap], points: np.ndarray | None
 ) -> None:
     chart = make_map(points)
-    assert chart._empty.isVisible()
+    assert chart._frame.empty.isVisible()
     assert not chart.plot.isVisible()
     chart.set_pair(0, 1)
     chart.zoom_to_pair()
     chart.whole_map()
-    assert chart.item_at(QPointF(50, 50)) == -1
+    assert chart.plot.item_at(QPointF(50, 50)) == -1
     chart.set_points(CORNERS)
     assert chart.plot.isVisible()
     chart.set_points(None)
-    assert chart._empty.isVisible()
+    assert chart._frame.empty.isVisible()
 
 
 @pytest.mark.parametrize(
@@ -248,7 +252,7 @@ def test_odd_layouts_are_shown(make_map: Callable[..., ClusterMap], qapp: QAppli
     chart.whole_map()
     qapp.processEvents()
     chart.grab()
-    assert chart.item_at(chart.position_of(0)) >= 0
+    assert chart.plot.item_at(chart.plot.position_of(0)) >= 0
 
 
 def test_labels_may_come_first_and_may_not_fit(make_map: Callable[..., ClusterMap], qtbot: QtBot) -> None:
@@ -260,7 +264,7 @@ def test_labels_may_come_first_and_may_not_fit(make_map: Callable[..., ClusterMa
     clicked: list[int] = []
     chart.itemClicked.connect(clicked.append)
     assert chart.status == "3 images"
-    qtbot.mouseClick(chart.plot.viewport(), Qt.MouseButton.LeftButton, pos=chart.position_of(2).toPoint())
+    qtbot.mouseClick(chart.plot.viewport(), Qt.MouseButton.LeftButton, pos=chart.plot.position_of(2).toPoint())
     assert clicked == [2]
 
 
@@ -270,9 +274,9 @@ def test_a_screen_reader_hears_what_the_map_shows(make_map: Callable[..., Cluste
     assert "as soon as" in chart.accessibleDescription()
     chart.set_points(CORNERS)
     chart.set_pair(0, 1)
-    assert chart.accessibleDescription() == "5 images · 2 clusters · 1 single (grey) · pair in cluster 3"
+    assert chart.accessibleDescription() == "5 images · 2 clusters · 1 single · pair in cluster 3"
     assert chart.plot.accessibleDescription() == chart.accessibleDescription()
-    for button in (chart._whole, chart._near):
+    for button in (chart._frame.whole, chart._frame.near):
         assert button.accessibleName()
         assert button.focusPolicy() == Qt.FocusPolicy.NoFocus
 

@@ -11,6 +11,7 @@ from PIL import Image
 from PySide6.QtCore import QSize
 from PySide6.QtGui import QImage
 
+from a3s_desktop.storage import picture as picture_module
 from a3s_desktop.ui import image_decode
 from a3s_desktop.ui.image_decode import DecodeError, decode, fitted, image_note, scaled_copy, source_size
 
@@ -140,8 +141,8 @@ def bad_files(folder: Path) -> dict[str, Path]:
     picture().save(data, "WEBP")
     files = {
         "is empty": b"",
-        "unknown format": b"hello, world",
-        "not an image that can be read": data.getvalue()[:60],
+        "no image of a known format": b"hello, world",
+        "cannot be decoded": data.getvalue()[:60],
     }
     for i, text in enumerate(files.values()):
         (folder / f"{i}.jpg").write_bytes(text)
@@ -151,7 +152,7 @@ def bad_files(folder: Path) -> dict[str, Path]:
     return result
 
 
-@pytest.mark.parametrize("reason", ["is empty", "unknown format", "not an image that can be read", "missing", "folder"])
+@pytest.mark.parametrize("reason", ["is empty", "no image of a known format", "cannot be decoded", "missing", "folder"])
 def test_reasons(tmp_path: Path, reason: str) -> None:
     with pytest.raises(DecodeError, match=reason):
         decode(bad_files(tmp_path)[reason], BOX)
@@ -174,6 +175,7 @@ def test_a_bomb_is_refused_before_it_is_decoded(tmp_path: Path, monkeypatch: pyt
     with pytest.raises(DecodeError, match="too large"):
         decode(tmp_path / "a.png", BOX)
     monkeypatch.setattr(image_decode, "_by_qt", lambda _path, _box: None)
+    monkeypatch.setattr(picture_module, "MAX_PIXELS", 10_000)
     with pytest.raises(DecodeError, match="too large"):
         decode(tmp_path / "a.png", BOX)
 

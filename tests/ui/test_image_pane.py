@@ -46,7 +46,7 @@ def photo(path: Path, size: tuple[int, int], colour: str = "#c03020") -> Path:
 
 
 def pixmap_width(pane: ImagePane) -> int:
-    pixmap = pane._pixmap
+    pixmap = pane.source.pixmap
     assert pixmap is not None
     return pixmap.width()
 

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 TOOLS = ("Xvfb", "xdotool", "setxkbmap")
-F, J, SPACE, U, Z = "41", "44", "65", "30", "52"  # key codes of X11
+F, J, SPACE, U, Z, V = "41", "44", "65", "30", "52", "55"  # key codes of X11
 ROOT = Path(__file__).resolve().parents[2]
 PROGRAM = """
 import sys
@@ -32,6 +32,7 @@ window.setCentralWidget(page)
 shortcuts.attach(window)
 for spec in ACTIONS:
     shortcuts.action(spec.id).triggered.connect(lambda _=False, name=spec.id: print(name, flush=True))
+shortcuts.held.connect(lambda name, held: print(name, "begins" if held else "ends", flush=True))
 window.show()
 page.setFocus()
 QTimer.singleShot(300, lambda: print("window", int(window.winId()), flush=True))
@@ -129,3 +130,17 @@ def test_zoom_repeats_while_held(keyboard: Keyboard) -> None:
     keyboard.layout("us")
     keyboard.hold("21", 1.5)  # "="
     assert keyboard.fired().count("view.zoom_in") > 5
+
+
+@pytest.mark.parametrize("layout", ["us", "ru"])
+def test_flip_lasts_as_long_as_its_key_is_held(keyboard: Keyboard, layout: str) -> None:
+    """The X server sends a release with every repeat of the key; none of them ends it."""
+    keyboard.layout(layout)
+    keyboard.xdotool("keydown", V)
+    time.sleep(1.5)
+    assert keyboard.fired() == ["compare.flip begins", "compare.flip"]
+    keyboard.xdotool("keyup", V)
+    time.sleep(0.25)
+    assert keyboard.fired() == ["compare.flip begins", "compare.flip", "compare.flip ends"]
+    keyboard.hold(V, 0.1)
+    assert keyboard.fired()[3:] == ["compare.flip begins", "compare.flip", "compare.flip ends"]

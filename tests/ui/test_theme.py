@@ -8,6 +8,8 @@ from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 
 from a3s_desktop.ui.theme import (
+    CONTRAST_DARK,
+    CONTRAST_LIGHT,
     DARK,
     ICON,
     LIGHT,
@@ -22,6 +24,7 @@ from a3s_desktop.ui.theme import (
     tokens,
 )
 
+ALL = [LIGHT, DARK, CONTRAST_LIGHT, CONTRAST_DARK]
 TEXT = [
     ("text", "window"), ("text", "surface"), ("text", "raised"), ("text", "hover"), ("text", "pressed"),
     ("text", "stage"), ("text", "accent_soft"), ("text", "warning_soft"), ("text", "danger_soft"),
@@ -32,20 +35,21 @@ TEXT = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize("t", [DARK, LIGHT], ids=lambda t: t.name)
+@pytest.mark.parametrize("t", ALL, ids=lambda t: t.name)
 @pytest.mark.parametrize(("ink", "ground"), TEXT)
 def test_text_has_enough_contrast(t: Tokens, ink: str, ground: str) -> None:
-    assert contrast(getattr(t, ink), getattr(t, ground)) >= 4.5
+    assert contrast(getattr(t, ink), getattr(t, ground)) >= (7.0 if t.strong else 4.5)
 
 
-@pytest.mark.parametrize("t", [DARK, LIGHT], ids=lambda t: t.name)
+@pytest.mark.parametrize("t", ALL, ids=lambda t: t.name)
 def test_lines_that_mean_something_and_clusters_have_enough_contrast(t: Tokens) -> None:
     for ground in (t.window, t.surface):
         assert contrast(t.outline, ground) >= 3.0
+        assert not t.strong or contrast(t.border, ground) >= 4.5
         assert all(contrast(colour.name(), ground) >= 3.0 for colour in cluster_colours(t))
 
 
-@pytest.mark.parametrize("t", [DARK, LIGHT], ids=lambda t: t.name)
+@pytest.mark.parametrize("t", ALL, ids=lambda t: t.name)
 def test_no_token_is_left_in_the_style_sheet(t: Tokens) -> None:
     text = style_sheet(t, 10.0).partition("*/")[2]
     assert "@" not in text
@@ -53,7 +57,7 @@ def test_no_token_is_left_in_the_style_sheet(t: Tokens) -> None:
 
 
 def test_a_theme_is_applied_and_changed(qtbot: QtBot, qapp: QApplication) -> None:
-    for mode, t in (("dark", DARK), ("light", LIGHT)):
+    for mode, t in (("dark", DARK), ("contrast", CONTRAST_DARK), ("light", LIGHT)):
         assert apply_theme(qapp, mode) == t
         assert tokens() == t
         assert qapp.palette().color(QPalette.ColorRole.Window).name() == t.window.lower()
@@ -61,6 +65,16 @@ def test_a_theme_is_applied_and_changed(qtbot: QtBot, qapp: QApplication) -> Non
 
 def test_system_without_an_opinion_is_light(qtbot: QtBot, qapp: QApplication) -> None:
     assert apply_theme(qapp, "system") == LIGHT
+
+
+def test_text_grows_with_the_setting(qtbot: QtBot, qapp: QApplication) -> None:
+    apply_theme(qapp, "light", 100)
+    plain = qapp.font().pointSizeF()
+    apply_theme(qapp, "light", 150)
+    assert qapp.font().pointSizeF() == pytest.approx(plain * 1.5)
+    apply_theme(qapp, "dark")
+    assert qapp.font().pointSizeF() == pytest.approx(plain * 1.5), "another theme keeps the size"
+    apply_theme(qapp, "light", 100)
 
 
 def test_disabled_text_is_paler() -> None:

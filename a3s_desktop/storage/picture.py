@@ -1,0 +1,351 @@
+"""One image file as an array of pixels: upright, in sRGB, eight bits, no larger than asked for.
+
+What every part of the program but the window's fast path sees of a file: reports, exports, descriptors, and the window
+wherever Qt's own reader would show something else (``ui/image_decode.py``).
+"""
+
+from __future__ import annotations
+
+import io
+import threading
+import warnings
+import zlib
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+if TYPE_CHECKING:
+    from PIL import Image
+
+MAX_PIXELS = 500_000_000  # of a file that can be read scaled (JPEG)
+MAX_DECODED_BYTES = 800_000_000  # of a file that must be decoded whole first
+MAX_RESULT_PIXELS = 48_000_000  # what anyone is ever given: less than 256 MB
+CUT = "the end of the file is missing"
+FORMATS = ("JPEG", "PNG", "WEBP", "GIF", "BMP", "DIB", "TIFF", "PPM", "AVIF", "HEIF")  # never PostScript and its like
+_STRETCH = (0.1, 99.9)  # percentiles that become black and white in images of more than eight bits
+_PERCENTILE_SAMPLE = 4_000_000
+_ORIENTATION = 0x0112
+_TURNED = (5, 6, 7, 8)
+_REGISTER = threading.Lock()
+
+
+class PictureError(Exception):
+    """The file cannot be shown; the message is a clause without a full stop ("the file is empty")."""
+
+
+class Part(NamedTuple):
+    """A rectangle of an upright photo, in its pixels."""
+
+    x: int
+    y: int
+    width: int
+    height: int
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Picture:
+    """What was read.
+
+    Attributes
+    ----------
+    pixels : uint8, shape (H, W, 3) or (H, W, 4)
+        sRGB; the fourth channel is opacity, not multiplied in.
+    size : tuple of int
+        Width and height of the original, upright; of the part, where one was asked for.
+    note : str
+        What is wrong though there is something to show; empty where nothing is.
+    """
+
+    pixels: npt.NDArray[np.uint8]
+    size: tuple[int, int]
+    note: str = ""
+
+    def opaque(self, background: int = 255) -> npt.NDArray[np.uint8]:
+        """The pixels in three channels, on an even background."""
+        if self.pixels.shape[2] == 3:
+            return self.pixels
+        alpha = self.pixels[:, :, 3:].astype(np.uint16)
+        mixed = self.pixels[:, :, :3] * alpha + np.uint16(background) * (255 - alpha)
+        return ((mixed + 127) // 255).astype(np.uint8)
+
+
+def read_picture(path: Path, box: tuple[int, int] | None = None, part: Part | None = None) -> Picture:
+    """Read an image file.
+
+    The first frame or page; EXIF orientation applied once; colour profiles and CMYK brought to sRGB; grey images of
+    more than eight bits stretched from their 0.1th to their 99.9th percentile. A JPEG file that lacks its end is read
+    as far as it goes.
+
+    Parameters
+    ----------
+    path : Path
+    box : tuple of int, optional
+        Width and height to fit into, keeping the aspect ratio; never enlarged. None: whole, up to `MAX_RESULT_PIXELS`.
+    part : Part, optional
+        Only this rectangle of the upright photo; what lies outside of the photo is cut off.
+
+    Raises
+    ------
+    PictureError
+    """
+    from PIL import Image
+
+    # Our own limits follow; Pillow's would refuse large photos that can be read scaled.
+    Image.MAX_IMAGE_PIXELS = None
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            return _read(path, box, part)
+    except PictureError:
+        raise
+    except MemoryError:
+        raise PictureError("there is not enough memory to show it") from None
+    except FileNotFoundError:
+        raise PictureError("the file is missing") from None
+    except IsADirectoryError:
+        raise PictureError("it is a folder, not an image") from None
+    except PermissionError:
+        raise PictureError("there is no permission to read the file") from None
+    except Exception as error:  # decoders raise anything on damaged files
+        raise PictureError(f"it cannot be decoded ({_short(error, path)})") from None
+
+
+def scaled_size(size: tuple[int, int], box: tuple[int, int] | None) -> tuple[int, int]:
+    """``size`` shrunk into ``box`` and below `MAX_RESULT_PIXELS`, each side at least 1; never enlarged."""
+    width, height = size
+    scale = 1.0
+    if box is not None:
+        scale = min(1.0, box[0] / width, box[1] / height)
+    if width * height * scale * scale > MAX_RESULT_PIXELS:
+        scale = (MAX_RESULT_PIXELS / (width * height)) ** 0.5
+    if scale == 1.0:
+        return width, height
+    return max(1, round(width * scale)), max(1, round(height * scale))
+
+
+def _read(path: Path, box: tuple[int, int] | None, part: Part | None) -> Picture:
+    from PIL import Image, UnidentifiedImageError
+
+    register_heif()
+    try:
+        with Image.open(path, formats=FORMATS) as image:
+            if image.format == "PNG":
+                _check_sums(path)
+            jpeg = image.format in ("JPEG", "MPO")
+            try:
+                return _picture(image, box, part)
+            except OSError:
+                if not jpeg:
+                    raise
+    except UnidentifiedImageError:
+        raise PictureError(_unknown(path)) from None
+    # A JPEG file that ends too early: with an end added, the decoder gives what there is.
+    with Image.open(io.BytesIO(path.read_bytes() + b"\xff\xd9" * 8), formats=FORMATS) as image:
+        picture = _picture(image, box, part)
+        return Picture(picture.pixels, picture.size, CUT)
+
+
+def _check_sums(path: Path) -> None:
+    """Compare the checksums of a PNG file's chunks of pixels, at which Pillow does not look."""
+    with path.open("rb") as file:
+        file.seek(8)
+        while len(head := file.read(8)) == 8:
+            length = int.from_bytes(head[:4], "big")
+            data = file.read(length)
+            if len(data) < length:
+                return  # the decoder will say that it is cut off
+            if head[4:] == b"IDAT" and zlib.crc32(data, zlib.crc32(head[4:])) != int.from_bytes(file.read(4), "big"):
+                raise PictureError("it is damaged (a checksum is wrong)")
+            if head[4:] == b"IEND":
+                return
+            if head[4:] != b"IDAT":
+                file.seek(4, 1)
+
+
+def _unknown(path: Path) -> str:
+    with path.open("rb") as file:
+        head = file.read(16)
+    if not head:
+        return "the file is empty"
+    if head[4:8] == b"ftyp" and head[8:12] in (b"heic", b"heix", b"hevc", b"mif1", b"msf1") and not register_heif():
+        return "HEIC images need the package pi-heif"
+    return "it is no image of a known format, or its beginning is damaged"
+
+
+def register_heif() -> bool:
+    """Teach Pillow HEIC, where the package for it is there."""
+    try:
+        import pi_heif
+    except ImportError:
+        return False
+    with _REGISTER:
+        pi_heif.register_heif_opener(thumbnails=False)
+    return True
+
+
+def _picture(image: Image.Image, box: tuple[int, int] | None, part: Part | None) -> Picture:
+    jpeg = image.format in ("JPEG", "MPO")
+    width, height = image.size
+    _check_size(width, height, whole=not jpeg)
+    # Pillow turns TIFF files by itself: they say their upright size, and no orientation once they are loaded.
+    turned = image.format != "TIFF" and _orientation(image) in _TURNED
+    upright = (height, width) if turned else (width, height)
+    area = _inside(part, upright) if part is not None else Part(0, 0, *upright)
+    size = scaled_size((area.width, area.height), box)
+    profile = image.info.get("icc_profile")
+    if jpeg and size != (area.width, area.height):
+        ratio = max(size[0] / area.width, size[1] / area.height)
+        image.draft(None, (max(1, int(width * ratio)), max(1, int(height * ratio))))
+    image.load()
+    picture = _turned(_eight_bit(image), _orientation(image))
+    if part is not None or picture.size != size:
+        across, down = picture.size[0] / upright[0], picture.size[1] / upright[1]
+        corners = (
+            area.x * across,
+            area.y * down,
+            min((area.x + area.width) * across, picture.size[0]),
+            min((area.y + area.height) * down, picture.size[1]),
+        )
+        picture = _resized(picture, size, corners)
+    return Picture(_pixels(picture, profile), (area.width, area.height))
+
+
+def _check_size(width: int, height: int, whole: bool) -> None:
+    if width < 1 or height < 1:
+        raise PictureError("it has no pixels")
+    if width * height > MAX_PIXELS or (whole and width * height * 4 > MAX_DECODED_BYTES):
+        raise PictureError(f"it is too large to be shown ({width} × {height} pixels)")
+
+
+def _orientation(image: Image.Image) -> int:
+    try:
+        value = image.getexif().get(_ORIENTATION, 1)
+    except Exception:  # noqa: BLE001 - damaged EXIF data must not hide the picture
+        return 1
+    return value if isinstance(value, int) and 1 <= value <= 8 else 1
+
+
+def _turned(picture: Image.Image, orientation: int) -> Image.Image:
+    from PIL import Image
+
+    turn = {
+        2: Image.Transpose.FLIP_LEFT_RIGHT,
+        3: Image.Transpose.ROTATE_180,
+        4: Image.Transpose.FLIP_TOP_BOTTOM,
+        5: Image.Transpose.TRANSPOSE,
+        6: Image.Transpose.ROTATE_270,
+        7: Image.Transpose.TRANSVERSE,
+        8: Image.Transpose.ROTATE_90,
+    }.get(orientation)
+    return picture if turn is None else picture.transpose(turn)
+
+
+def _inside(part: Part, size: tuple[int, int]) -> Part:
+    left, top = max(0, part.x), max(0, part.y)
+    right, bottom = min(size[0], part.x + part.width), min(size[1], part.y + part.height)
+    if right <= left or bottom <= top:
+        raise PictureError(f"its rectangle lies outside of the photo ({size[0]} × {size[1]} pixels)")
+    return Part(left, top, right - left, bottom - top)
+
+
+def _resized(picture: Image.Image, size: tuple[int, int], corners: tuple[float, float, float, float]) -> Image.Image:
+    from PIL import Image
+
+    if picture.mode in ("RGBA", "LA"):  # colours of transparent pixels must not bleed into their neighbours
+        premultiplied = picture.convert("RGBA").convert("RGBa")
+        return premultiplied.resize(size, Image.Resampling.BILINEAR, corners, reducing_gap=2.0).convert("RGBA")
+    return picture.resize(size, Image.Resampling.BILINEAR, corners, reducing_gap=2.0)
+
+
+# ------------------------------------------------------------------------------------------------ colours
+
+
+def _eight_bit(image: Image.Image) -> Image.Image:
+    """The image in a mode of eight bits a channel; palettes and bitmaps resolved."""
+    if image.mode.startswith(("I", "F")):
+        return _stretched(image)
+    if "transparency" in image.info:
+        return image.convert("RGBA")
+    if image.mode in ("P", "PA"):
+        return image.convert("RGBA" if image.mode == "PA" else "RGB")
+    if image.mode in ("La", "RGBa"):
+        return image.convert("LA" if image.mode == "La" else "RGBA")
+    return image.convert("L") if image.mode == "1" else image
+
+
+def _stretched(image: Image.Image) -> Image.Image:
+    """Grey of 16 or 32 bits or floats, stretched between two percentiles. Pillow's own conversion would clip."""
+    from PIL import Image
+
+    values = np.asarray(image)
+    if image.mode == "I" and _is_unsigned(image):
+        values = values.view(np.uint32)
+    step = max(1, int((values.size / _PERCENTILE_SAMPLE) ** 0.5))
+    sample = values[::step, ::step]
+    known = sample[np.isfinite(sample)] if values.dtype.kind == "f" else sample
+    low, high = (float(edge) for edge in np.percentile(known, _STRETCH)) if known.size else (0.0, 0.0)
+    if high <= low and known.size:
+        low, high = float(known.min()), float(known.max())
+    if high <= low:  # an even image: as bright as 16 bits say, else a middle grey
+        level = round(low * 255 / 65535) if values.dtype.kind == "u" and values.dtype.itemsize == 2 else 128
+        return Image.fromarray(np.full(values.shape, level, np.uint8))
+    grey = np.empty(values.shape, np.uint8)
+    for start in range(0, len(values), 1024):  # in blocks: a large image has no room for a second copy as floats
+        block = values[start : start + 1024].astype(np.float64)
+        block = np.nan_to_num((block - low) * (255.0 / (high - low)), posinf=255.0, neginf=0.0)
+        grey[start : start + 1024] = np.clip(np.rint(block), 0, 255)
+    return Image.fromarray(grey)
+
+
+def _is_unsigned(image: Image.Image) -> bool:
+    """Whether a 32-bit TIFF file counts without sign, which Pillow's mode cannot say."""
+    tags = getattr(image, "tag_v2", None)
+    return tags is not None and tuple(tags.get(339, (1,)) or (1,)) == (1,) and tuple(tags.get(258, ())) == (32,)
+
+
+def _pixels(picture: Image.Image, profile: bytes | None) -> npt.NDArray[np.uint8]:
+    alpha = picture.getchannel("A") if "A" in picture.getbands() and picture.mode in ("RGBA", "LA") else None
+    if alpha is not None:
+        picture = picture.convert("RGB" if picture.mode == "RGBA" else "L")
+    colours = np.asarray(_to_srgb(picture, profile))
+    if alpha is None:
+        return colours
+    return np.dstack([colours, np.asarray(alpha)])
+
+
+def is_srgb(profile: bytes) -> bool:
+    """Whether a colour profile calls itself sRGB: nothing is to be converted then."""
+    head = profile[:4096]
+    return b"sRGB" in head or "sRGB".encode("utf-16-be") in head
+
+
+def _to_srgb(picture: Image.Image, profile: bytes | None) -> Image.Image:
+    """Eight-bit sRGB, by the file's colour profile where it has a usable one."""
+    from PIL import ImageCms
+
+    if picture.mode == "LAB":
+        source = ImageCms.createProfile("LAB")
+        changed = ImageCms.profileToProfile(picture, source, ImageCms.createProfile("sRGB"), outputMode="RGB")
+        return changed if changed is not None else picture.convert("RGB")
+    if profile and not is_srgb(profile) and picture.mode in ("RGB", "L", "CMYK"):
+        try:
+            changed = ImageCms.profileToProfile(
+                picture,
+                ImageCms.ImageCmsProfile(io.BytesIO(profile)),
+                ImageCms.createProfile("sRGB"),
+                renderingIntent=ImageCms.Intent.RELATIVE_COLORIMETRIC,
+                outputMode="RGB",
+            )
+            if changed is not None:
+                return changed
+        except (ImageCms.PyCMSError, OSError, ValueError, TypeError):
+            pass  # a damaged profile, or one of another kind of colours: the numbers are taken as they are
+    return picture.convert("RGB")
+
+
+def _short(error: Exception, path: Path) -> str:
+    lines = str(error).replace(str(path), path.name).strip().splitlines()
+    return (lines[0] if lines else type(error).__name__)[:120]
