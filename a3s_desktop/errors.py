@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from a3s_desktop.i18n import tr, trn
+
 
 class A3SError(Exception):
     """A known problem, said to a person.
@@ -72,3 +74,29 @@ class NothingToUndoError(A3SError):
 
 class Cancelled(Exception):  # noqa: N818 - not an error: the user asked for it
     """The user cancelled a task; nothing half-made is left behind."""
+
+
+class NameTakenError(InputError):
+    """Another cluster has this name already; the two might be one.
+
+    Parameters
+    ----------
+    name : str
+    cluster : int
+        Id of the cluster that has it.
+    size : int
+        Images in that cluster.
+    """
+
+    def __init__(self, name: str, cluster: int, size: int) -> None:
+        super().__init__(
+            trn(
+                "Another cluster, of {n} image, is named “{name}” already.",
+                "Another cluster, of {n} images, is named “{name}” already.",
+                size,
+                name=name,
+            ),
+            tr("Merge the two, or choose another name."),
+        )
+        self.name = name
+        self.cluster = cluster

@@ -8,9 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from a3s_desktop.core.constraints import ConstraintStore
-from a3s_desktop.core.context import Watcher
-from a3s_desktop.core.partition import Partition
+from a3s_desktop.core.context import Context, Watcher
 from a3s_desktop.core.types import Answer, PairGraph
 from a3s_desktop.core.undo import UndoLog
 
@@ -39,38 +37,33 @@ class ClusterGraph(Watcher):
     length : float64, shape (E,)
         Of the graph's edges: mean distance over the views, each in units of its spread around its mean.
 
+    Junk has no links.
+
     Parameters
     ----------
-    graph : PairGraph
+    context : Context
+        The present state of its partition and its store is taken over.
     similarity : float, shape (E,)
         Of the graph's edges.
-    partition : Partition
-    store : ConstraintStore
-        The present state of both is taken over.
-    log : UndoLog
+    log : UndoLog, optional
+        Default: the context's.
     """
 
-    def __init__(
-        self,
-        graph: PairGraph,
-        similarity: npt.NDArray[np.floating[Any]],
-        partition: Partition,
-        store: ConstraintStore,
-        log: UndoLog,
-    ) -> None:
-        self._graph = graph
+    def __init__(self, context: Context, similarity: npt.NDArray[np.floating[Any]], log: UndoLog | None = None) -> None:
+        self._context = context
+        self._graph = context.graph
+        self._partition = context.partition
+        self._store = context.store
+        self._log = log or context.log
         self.similarity = exact(similarity)
-        self.length = _standard_lengths(graph)
-        self._partition = partition
-        self._store = store
-        self._log = log
+        self.length = _standard_lengths(context.graph)
         self._rows: dict[int, dict[int, Link]] = {}
         self._changed: set[tuple[int, int]] = set()
         self._resized: set[int] = set()
         self._fill()
-        for i, j, answer in store.constraints():
+        for i, j, answer in context.store.constraints():
             if answer is Answer.DIFFERENT:
-                a, b = partition.cluster_of(i), partition.cluster_of(j)
+                a, b = context.home(i), context.home(j)
                 if b in self.links(a):  # not logged: this is the state that is taken over
                     self._set(a, b, self._rows[a][b]._replace(apart=True))
 
@@ -103,7 +96,7 @@ class ClusterGraph(Watcher):
 
     def constrained(self, left: int, right: int) -> None:
         """Follow an answer."""
-        a, b = self._partition.cluster_of(left), self._partition.cluster_of(right)
+        a, b = self._context.home(left), self._context.home(right)
         if a == b:
             self.touch(a)
         elif self._store.relation(left, right) is Answer.DIFFERENT:
@@ -134,13 +127,16 @@ class ClusterGraph(Watcher):
         """Follow a division of the partition: the links of all parts are counted from their edges."""
         for other in sorted(self._rows.get(old, {})):
             self._put(old, other, None)
-        labels = self._partition.labels
+        labels, junk = self._partition.labels, self._context.junk.values
         for part in parts:
             members = self._partition.members(part)
+            if junk[members[0]]:
+                continue
             apart = self._apart_from(members)
             edges = edges_of(self._graph, members)
-            others = labels[self._graph.indices[edges]]
-            outward = others != part
+            to = self._graph.indices[edges]
+            others = labels[to]
+            outward = (others != part) & ~junk[to]
             for other, link in self._links_of(others[outward], edges[outward]):
                 self._put(part, other, link._replace(apart=other in apart))
 
@@ -148,13 +144,14 @@ class ClusterGraph(Watcher):
 
     def _apart_from(self, members: npt.NDArray[np.int32]) -> set[int]:
         roots = {self._store.find(i) for i in members.tolist() if self._store.is_touched(i)}
-        return {self._partition.cluster_of(other) for root in roots for other in self._store.separated_from(root)}
+        return {self._context.home(other) for root in roots for other in self._store.separated_from(root)}
 
     def _fill(self) -> None:
         labels = self._partition.labels
-        own = np.repeat(labels, np.diff(self._graph.indptr))
-        other = labels[self._graph.indices]
-        between = np.flatnonzero(own < other)
+        place = np.where(self._context.junk.values, -1, labels)
+        own = np.repeat(place, np.diff(self._graph.indptr))
+        other = place[self._graph.indices]
+        between = np.flatnonzero((own < other) & (own >= 0))
         key = own[between].astype(np.int64) * (int(labels.max(initial=0)) + 1) + other[between]
         for code, link in self._links_of(key, between):
             a, b = divmod(code, int(labels.max(initial=0)) + 1)

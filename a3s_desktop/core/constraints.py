@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from a3s_desktop.core.types import Answer
 from a3s_desktop.core.undo import UndoLog
 from a3s_desktop.errors import ContradictionError
+from a3s_desktop.i18n import tr, trn
 
 Constraint = tuple[int, int, Answer]
 
@@ -34,7 +35,7 @@ class ConstraintStore:
         self._cannot: dict[int, dict[int, tuple[int, int]]] = {}  # root -> root -> the answered pair behind it
         self._links: dict[int, list[int]] = {}  # must-link answers as a graph, to explain a closure
         self._constraints: list[Constraint] = []
-        self._skipped: dict[tuple[int, int], None] = {}
+        self._skipped: dict[tuple[int, int], bool] = {}  # pair -> whether for good
 
     # --- reading
 
@@ -69,7 +70,7 @@ class ConstraintStore:
         return sorted(self._cannot.get(self.find(i), ()))
 
     def is_skipped(self, i: int, j: int) -> bool:
-        """Whether the pair was skipped."""
+        """Whether the pair was skipped, or cannot be compared."""
         return _key(i, j) in self._skipped
 
     @property
@@ -79,16 +80,16 @@ class ConstraintStore:
 
     @property
     def n_skipped(self) -> int:
-        """Number of skipped pairs in force."""
+        """Number of skipped pairs in force, those that cannot be compared included."""
         return len(self._skipped)
 
     def constraints(self) -> Iterator[Constraint]:
         """The answers in force as (left, right, SAME | DIFFERENT), in the order they were added."""
         return iter(self._constraints)
 
-    def skipped(self) -> Iterator[tuple[int, int]]:
-        """The skipped pairs in the order they were added, smaller index first."""
-        return iter(self._skipped)
+    def skipped(self) -> Iterator[tuple[int, int, bool]]:
+        """The skipped pairs in the order they were added: smaller index, larger index, whether for good."""
+        return ((i, j, for_good) for (i, j), for_good in self._skipped.items())
 
     def chain(self, i: int, j: int) -> tuple[Constraint, ...]:
         """The answers from which the relation of a pair follows, as a path from ``i`` to ``j``.
@@ -129,9 +130,9 @@ class ConstraintStore:
         if known is not None and known != answer:
             chain = self.chain(i, j)
             raise ContradictionError(
-                f"This answer contradicts {len(chain)} earlier answer{'s' if len(chain) > 1 else ''}.",
+                trn("This contradicts {n} earlier answer.", "This contradicts {n} earlier answers.", len(chain)),
                 tuple((left, right, str(said)) for left, right, said in chain),
-                "Undo or change one of them first.",
+                tr("Change or drop one of them first."),
             )
         for sample in (i, j):
             if sample not in self._parent:
@@ -149,12 +150,25 @@ class ConstraintStore:
         self._constraints.append((i, j, answer))
         self._log.push(self._drop_constraint)
 
-    def skip(self, i: int, j: int) -> None:
-        """Remember that the annotator could not tell; no constraint."""
+    def skip(self, i: int, j: int, for_good: bool = False) -> None:
+        """Remember that the annotator could not tell; no constraint.
+
+        Parameters
+        ----------
+        i, j : int
+        for_good : bool
+            The two cannot be compared: `requeue` leaves the pair where it is.
+        """
         key = _key(i, j)
         if key not in self._skipped:
-            self._skipped[key] = None
-            self._log.push(self._skipped.pop, key)
+            self._skipped[key] = for_good
+            self._log.push(self._unskip, key)
+
+    def requeue(self) -> None:
+        """Forget the skipped pairs, so that they may be asked again; those that cannot be compared stay."""
+        before = self._skipped
+        self._skipped = {key: True for key, for_good in before.items() if for_good}
+        self._log.push(self._put_skipped, before)
 
     # --- inner workings
 
@@ -176,6 +190,12 @@ class ConstraintStore:
         self._cannot.setdefault(a, {})[b] = evidence
         self._cannot.setdefault(b, {})[a] = evidence
         self._log.push(self._unseparate, a, b)
+
+    def _unskip(self, key: tuple[int, int]) -> None:
+        del self._skipped[key]
+
+    def _put_skipped(self, skipped: dict[tuple[int, int], bool]) -> None:
+        self._skipped = skipped
 
     def _unseparate(self, a: int, b: int) -> None:
         del self._cannot[a][b]

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator, Sequence
+from collections.abc import Generator, Mapping, Sequence
 from typing import Any, Protocol
 
 import numpy as np
 import numpy.typing as npt
 
 from a3s_desktop.core.constraints import ConstraintStore
+from a3s_desktop.core.correction import Correction
 from a3s_desktop.core.partition import Partition
 from a3s_desktop.core.types import Answer, FloatArray, IntArray, PairGraph, Question, Reason, StrategyOptions
-from a3s_desktop.core.undo import LoggedDict, LoggedRows, UndoLog
+from a3s_desktop.core.undo import LoggedDict, LoggedFlags, LoggedRows, UndoLog
 
 Step = Generator[Question, Answer, Answer | None]
 """A step of a strategy: yields questions, is sent the answers."""
@@ -48,6 +49,10 @@ class Strategy(Protocol):
         """
         ...
 
+    def reconsider(self, context: Context) -> None:
+        """A correction was made by hand: look again at what was done with."""
+        ...
+
 
 class Context:
     """Data and state of one engine.
@@ -61,6 +66,9 @@ class Context:
     log : UndoLog
     store : ConstraintStore
     partition : Partition
+    confirmed, junk, finished : LoggedFlags
+        Samples that are must-linked with another; that left the clustering, each a cluster of its own that nothing
+        is asked about; that were marked as finished.
     leaders : LoggedDict
         Cluster id -> the sample that stands for its dominant class, where one was chosen.
     values : LoggedDict
@@ -87,6 +95,9 @@ class Context:
         self.log = UndoLog()
         self.store = ConstraintStore(self.log)
         self.partition = Partition(labels, self.log, next_id)
+        self.confirmed = LoggedFlags(self.log, graph.n)
+        self.junk = LoggedFlags(self.log, graph.n)
+        self.finished = LoggedFlags(self.log, graph.n)
         self.leaders: LoggedDict[int, int] = LoggedDict(self.log)
         self.values: LoggedDict[str, Any] = LoggedDict(self.log)
         self.tables: dict[str, LoggedDict[int, int]] = {}
@@ -111,6 +122,8 @@ class Context:
 
     def ask(self, left: int, right: int, reason: Reason) -> Step:
         """What the pair is: known answers come from the store, only the rest is asked (Algorithm 3)."""
+        if self._is_closed(left, right):
+            return Answer.SKIP
         known = self.store.relation(left, right)
         if known is not None:
             return known
@@ -122,7 +135,35 @@ class Context:
         )
         return answer
 
+    def may_ask(self, left: int, right: int) -> bool:
+        """Whether a pair of unknown relation may be put: not skipped, and neither cluster junk or finished."""
+        return not (self.store.is_skipped(left, right) or self._is_closed(left, right))
+
+    def is_barred(self, cluster: int) -> bool:
+        """Whether nothing is asked about a cluster any more, and only the annotator changes it: junk, or finished."""
+        members = self.partition.members(cluster)
+        return self._is_junk(cluster) or bool(self.finished.values[members].all())
+
+    def barred(self) -> IntArray:
+        """The clusters for which `is_barred` holds, int32, ascending."""
+        labels, size = self.partition.labels, self.partition.size
+        found, counts = np.unique(labels[self.finished.samples()], return_counts=True)
+        whole = [c for c, count in zip(found.tolist(), counts.tolist(), strict=True) if size(c) == count]
+        return np.union1d(labels[self.junk.samples()], np.array(whole, np.int32))
+
     # --- clusters
+
+    def home(self, sample: int) -> int:
+        """The cluster of a sample; of a junk one, that of the samples it is must-linked with."""
+        if self.junk[sample]:
+            sample = next((i for i in self.store.component(sample) if not self.junk[i]), sample)
+        return self.partition.cluster_of(sample)
+
+    def component(self, sample: int) -> IntArray:
+        """The samples of a sample's cluster that are must-linked with it, itself included, int32, ascending."""
+        members = self.partition.members(self.partition.cluster_of(sample))
+        own = np.array(self.store.component(sample), np.int32)
+        return np.intersect1d(own, members, assume_unique=True)
 
     def leader(self, cluster: int) -> int:
         """The sample that stands for the cluster's dominant class; chosen once, then kept."""
@@ -209,11 +250,35 @@ class Context:
             watcher.divided(cluster, ids)
         return ids
 
+    def relabel(self, labels: IntArray) -> None:
+        """Replace the whole partition; junk stays apart, and finished clusters stay as they are. See `Partition`."""
+        barred = self.barred()
+        if len(barred):
+            kept = np.isin(self.partition.labels, barred)
+            labels = labels.copy()
+            labels[kept] = self.partition.labels[kept] + int(labels.max(initial=0)) + 1
+        self.partition.relabel(labels)
+
+    def correct(self, correction: Correction) -> None:
+        """Carry out what a correction says of the partition; its constraints are in the store already."""
+        self._take_out(correction.leave)
+        self._bring_back(correction.restore)
+        for left, right in correction.together:
+            self._unite(left, right)
+        for left, right in correction.apart:
+            if self.partition.cluster_of(left) == self.partition.cluster_of(right):
+                self._cut(left, right)
+        self._put_away(correction.junk)
+        self.finished.put(correction.finish, True)
+        self.finished.put(correction.reopen, False)
+        if correction.requeue:
+            self.store.requeue()
+
     def isolate(self, sample: int) -> int:
         """Take a sample out of its cluster, together with all that is must-linked with it; returns its cluster id."""
         cluster = self.partition.cluster_of(sample)
         members = self.partition.members(cluster)
-        own = np.intersect1d(np.array(self.store.component(sample), np.int32), members, assume_unique=True)
+        own = self.component(sample)
         if len(own) < len(members):
             self.split(cluster, (np.setdiff1d(members, own, assume_unique=True), own))
         return self.partition.cluster_of(sample)
@@ -222,6 +287,83 @@ class Context:
         """Move a sample, with all that is must-linked with it, to the cluster of ``home``, its must-linked mate."""
         if self.partition.cluster_of(sample) != self.partition.cluster_of(home):
             self.merge(self.isolate(sample), self.partition.cluster_of(home), (sample, home))
+
+    def _is_closed(self, left: int, right: int) -> bool:
+        if not (self.junk.count or self.finished.count):
+            return False
+        return self.is_barred(self.partition.cluster_of(left)) or self.is_barred(self.partition.cluster_of(right))
+
+    def _is_junk(self, cluster: int) -> bool:
+        return self.junk[int(self.partition.members(cluster)[0])]
+
+    def _unite(self, left: int, right: int) -> None:
+        """Unite the clusters of two must-linked samples; of junk ones, those of all that are must-linked with them."""
+        if self.junk[left] or self.junk[right]:
+            self._gather(left)
+        elif self.partition.cluster_of(left) != self.partition.cluster_of(right):
+            self.merge(self.partition.cluster_of(left), self.partition.cluster_of(right), (left, right))
+
+    def _gather(self, sample: int) -> None:
+        """Unite the clusters of all samples that are must-linked with one; it may be what links them."""
+        present = [i for i in self.store.component(sample) if not self.junk[i]]
+        for other in present[1:]:
+            a, b = self.partition.cluster_of(present[0]), self.partition.cluster_of(other)
+            if a != b:
+                self.merge(a, b, (present[0], other))
+
+    def _take_out(self, groups: Sequence[Sequence[int]]) -> None:
+        """Divide every cluster that holds some of the samples, and others: each group leaves together."""
+        group_of: dict[int, int] = {}
+        for at, group in enumerate(groups):
+            for sample in group:
+                if not self.junk[sample] and sample not in group_of:
+                    group_of.update((mate, at) for mate in self.component(sample).tolist())
+        self._divide(group_of)
+
+    def _put_away(self, samples: Sequence[int]) -> None:
+        fresh = sorted({sample for sample in samples if not self.junk[sample]})
+        self.junk.put(fresh, True)
+        self._divide({sample: sample for sample in fresh})
+        self._tell_of(fresh)
+
+    def _bring_back(self, samples: Sequence[int]) -> None:
+        fresh = [sample for sample in samples if self.junk[sample]]
+        self.junk.put(fresh, False)
+        self._tell_of(fresh)
+        for sample in fresh:
+            self._gather(sample)
+
+    def _tell_of(self, singles: Sequence[int]) -> None:
+        """Have the watchers look again at samples that became junk, or are no longer, each a cluster of its own."""
+        for cluster in self.partition.labels[list(singles)].tolist():
+            for watcher in self.watchers:
+                watcher.divided(cluster, [cluster])
+
+    def _divide(self, group_of: Mapping[int, int]) -> None:
+        """Divide every cluster that holds some of the samples: what is not named, and one part for each group."""
+        chosen = np.array(sorted(group_of), np.int32)
+        groups = np.array([group_of[sample] for sample in chosen.tolist()], np.int64)
+        labels = self.partition.labels[chosen]
+        for cluster in np.unique(labels).tolist():
+            here = labels == cluster
+            own, groups_here = chosen[here], groups[here]
+            rest = np.setdiff1d(self.partition.members(cluster), own, assume_unique=True)
+            parts = [own[groups_here == group] for group in np.unique(groups_here).tolist()]
+            parts = [rest, *parts] if len(rest) else parts
+            if len(parts) > 1:
+                self.split(cluster, parts)
+
+    def _cut(self, left: int, right: int) -> None:
+        """Divide a cluster between two samples that differ; each must-link component goes whole, to the nearer one."""
+        store, cluster = self.store, self.partition.cluster_of(left)
+        members = self.partition.members(cluster)
+        nearer = self.pair_probabilities(members, np.array((left, right), np.int32))
+        side = nearer[:, 1] > nearer[:, 0]
+        sides = {store.find(left): False, store.find(right): True}
+        for place, i in enumerate(members.tolist()):
+            if store.is_touched(i):
+                side[place] = sides.setdefault(store.find(i), bool(side[place]))
+        self.split(cluster, (members[~side], members[side]))
 
     def _outcasts(self, a: int, b: int, joined: tuple[int, int]) -> list[tuple[int, ...]]:
         """Must-link components that cannot stay when two clusters become one, each as its members."""
@@ -235,11 +377,11 @@ class Context:
             # The joined component reaches into both clusters, so that it may be held apart from members of either.
             across = (a, b) if root in keep else (b,)
             for other in store.separated_from(root):
-                if self.partition.cluster_of(other) not in across or root in out or other in out:
+                if self.home(other) not in across or root in out or other in out:
                     continue
                 sizes = {r: (r in keep, len(store.component(r)), -r) for r in (root, other)}
                 weaker = min(sizes, key=lambda r: sizes[r])
-                out[weaker] = store.component(weaker)
+                out[weaker] = tuple(i for i in store.component(weaker) if not self.junk[i])
         return [out[root] for root in sorted(out)]
 
 

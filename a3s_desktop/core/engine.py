@@ -18,9 +18,12 @@ import numpy.typing as npt
 
 from a3s_desktop.core.constraints import ConstraintStore
 from a3s_desktop.core.context import Context, Step, Strategy
+from a3s_desktop.core.correction import Correction
 from a3s_desktop.core.partition import Partition
 from a3s_desktop.core.strategies import make_strategy
 from a3s_desktop.core.types import Answer, InitialState, IntArray, Question, StrategyOptions
+from a3s_desktop.core.undo import LoggedFlags
+from a3s_desktop.errors import ContradictionError
 
 _STRIP_POOL = 256  # members looked at for a strip: enough to choose from, bounded for clusters of any size
 
@@ -90,6 +93,27 @@ class Engine:
         return self._context.partition
 
     @property
+    def confirmed(self) -> LoggedFlags:
+        """Samples that are must-linked with another, for reading."""
+        return self._context.confirmed
+
+    @property
+    def junk(self) -> LoggedFlags:
+        """Samples that left the clustering, for reading."""
+        return self._context.junk
+
+    @property
+    def finished(self) -> LoggedFlags:
+        """Samples marked as finished, for reading."""
+        return self._context.finished
+
+    def finished_clusters(self) -> frozenset[int]:
+        """Ids of the clusters all of whose samples are marked as finished."""
+        junk = self.junk.values
+        barred = self._context.barred().tolist()
+        return frozenset(c for c in barred if not junk[int(self.partition.members(c)[0])])
+
+    @property
     def store(self) -> ConstraintStore:
         """The constraint store, for reading."""
         return self._context.store
@@ -128,12 +152,16 @@ class Engine:
         """
         if self._question is None:
             raise ValueError("there is no question to answer")
-        self._take(self._question.left, self._question.right, answer)
+        left, right = self._question.left, self._question.right
+        if junk := answer.junked(left, right):
+            self.correct(Correction(junk=junk))
+            return
+        self._take(left, right, answer)
         self._answers.append(answer)
-        self._resume(answer)
+        self._resume(answer if answer.is_constraint else Answer.SKIP)
 
     def impose(self, left: int, right: int, answer: Answer) -> None:
-        """Take a constraint that was not asked now, and make the partition agree with it.
+        """Take an answer that was not asked for now, and make the partition agree with it.
 
         The step in progress is left where it is; a new one starts from the result.
 
@@ -142,13 +170,37 @@ class Engine:
         ContradictionError
             Earlier answers imply the opposite; nothing was changed.
         """
-        context = self._context
-        self._take(left, right, answer)
-        a, b = context.partition.cluster_of(left), context.partition.cluster_of(right)
-        if answer is Answer.SAME and a != b:
-            context.merge(a, b, (left, right))
-        elif answer is Answer.DIFFERENT and a == b:
-            self._cut(a, left, right)
+        pair = ((left, right),)
+        if answer is Answer.SAME:
+            self.correct(Correction(together=pair))
+        elif answer is Answer.DIFFERENT:
+            self.correct(Correction(apart=pair))
+        elif junk := answer.junked(left, right):
+            self.correct(Correction(junk=junk))
+        else:
+            self._take(left, right, answer)
+            self._begin_step()
+
+    def correct(self, correction: Correction) -> None:
+        """Take a correction that the annotator made by hand, and make the partition agree with it.
+
+        The step in progress is left where it is; a new one starts from the result.
+
+        Raises
+        ------
+        ContradictionError
+            Earlier answers imply the opposite; nothing was changed.
+        """
+        context, start = self._context, self._context.log.mark()
+        try:
+            for pairs, answer in ((correction.together, Answer.SAME), (correction.apart, Answer.DIFFERENT)):
+                for left, right in pairs:
+                    self._take(left, right, answer)
+        except ContradictionError:
+            context.log.rewind(start)
+            raise
+        context.correct(correction)
+        self._strategy.reconsider(context)
         self._begin_step()
 
     def mark(self) -> Mark:
@@ -227,8 +279,12 @@ class Engine:
         context = self._context
         for left, right, code in arrays["constraints"].tolist():
             context.store.add(left, right, Answer.SAME if code else Answer.DIFFERENT)
-        for left, right in arrays["skipped"].tolist():
-            context.store.skip(left, right)
+            if code:
+                context.confirmed.put((left, right), True)
+        for left, right, for_good in arrays["skipped"].tolist():
+            context.store.skip(left, right, bool(for_good))
+        context.junk.put(arrays["junk"].tolist(), True)
+        context.finished.put(arrays["finished"].tolist(), True)
         for key, value in arrays["leaders"].tolist():
             context.leaders[key] = value
         for name, array in arrays.items():
@@ -255,7 +311,9 @@ class Engine:
         arrays: dict[str, npt.NDArray[Any]] = {
             "labels": context.partition.labels.copy(),
             "constraints": np.array(constraints, np.int32).reshape(-1, 3),
-            "skipped": np.array(list(context.store.skipped()), np.int32).reshape(-1, 2),
+            "skipped": np.array(list(context.store.skipped()), np.int32).reshape(-1, 3),
+            "junk": context.junk.samples(),
+            "finished": context.finished.samples(),
             "leaders": _pairs(context.leaders.sorted_items()),
         }
         for name, table in context.tables.items():
@@ -273,10 +331,12 @@ class Engine:
         return arrays, plain
 
     def _take(self, left: int, right: int, answer: Answer) -> None:
-        if answer is Answer.SKIP:
-            self._context.store.skip(left, right)
+        if not answer.is_constraint:
+            self._context.store.skip(left, right, for_good=answer is Answer.INCOMPARABLE)
         else:
             self._context.store.add(left, right, answer)
+            if answer is Answer.SAME:
+                self._context.confirmed.put((left, right), True)
             for watcher in self._context.watchers:
                 watcher.constrained(left, right)
 
@@ -303,23 +363,6 @@ class Engine:
                 self._step = None
             else:
                 return
-
-    def _cut(self, cluster: int, left: int, right: int) -> None:
-        """Divide a cluster between two samples that differ; each must-link component goes whole, to the nearer one."""
-        context = self._context
-        members = context.partition.members(cluster)
-        seeds = np.array((left, right), np.int32)
-        nearer = context.pair_probabilities(members, seeds)
-        side = nearer[:, 1] > nearer[:, 0]
-        for place, i in enumerate(members.tolist()):
-            if context.store.relation(i, left) is Answer.SAME:
-                side[place] = False
-            elif context.store.relation(i, right) is Answer.SAME:
-                side[place] = True
-            elif context.store.is_touched(i):
-                first = int(np.searchsorted(members, context.store.component(i)[0]))
-                side[place] = side[first]
-        context.split(cluster, (members[~side], members[side]))
 
 
 def _pairs(items: Any) -> npt.NDArray[np.int64]:

@@ -30,6 +30,7 @@ class Partition:
 
     def __init__(self, labels: IntArray, log: UndoLog, next_id: int | None = None) -> None:
         self._log = log
+        self._version = 0
         self._adopt(np.array(labels, np.int32))
         self._next_id = int(self._labels.max(initial=-1)) + 1 if next_id is None else next_id
 
@@ -41,6 +42,11 @@ class Partition:
         view = self._labels.view()
         view.flags.writeable = False
         return view
+
+    @property
+    def version(self) -> int:
+        """Grows with every change, and with every change that is taken back."""
+        return self._version
 
     @property
     def next_id(self) -> int:
@@ -143,6 +149,7 @@ class Partition:
         return new
 
     def _adopt(self, labels: IntArray) -> None:
+        self._version += 1
         self._labels = labels
         self._order = np.argsort(labels, kind="stable").astype(np.int32)
         counts = np.bincount(labels) if len(labels) else np.zeros(0, np.int64)
@@ -161,11 +168,13 @@ class Partition:
         n_clusters: int,
         n_singletons: int,
     ) -> None:
+        self._version += 1
         self._labels, self._order, self._starts, self._changed = labels, order, starts, changed
         self._slices = {}
         self._n_clusters, self._n_singletons = n_clusters, n_singletons
 
     def _set(self, members: dict[int, IntArray]) -> None:
+        self._version += 1
         before = {cluster: self._changed.get(cluster) for cluster in members}
         old_members = {cluster: self.members(cluster) for cluster in members}
         old_counts = (self._n_clusters, self._n_singletons)
@@ -180,6 +189,7 @@ class Partition:
     def _unset(
         self, before: dict[int, IntArray | None], old_members: dict[int, IntArray], old_counts: tuple[int, int]
     ) -> None:
+        self._version += 1
         for cluster, changed in before.items():
             if changed is None:
                 del self._changed[cluster]

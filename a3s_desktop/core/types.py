@@ -33,7 +33,21 @@ class Answer(enum.StrEnum):
 
     SAME = "same"  # must-link
     DIFFERENT = "different"  # cannot-link
-    SKIP = "skip"  # no constraint; the pair is not asked again by itself
+    SKIP = "skip"  # no constraint; the pair is not asked again until skipped pairs are queued anew
+    INCOMPARABLE = "not comparable"  # no constraint; this pair is never asked again
+    JUNK_LEFT = "junk left"  # the left sample leaves the clustering
+    JUNK_RIGHT = "junk right"
+    JUNK_BOTH = "junk both"
+
+    def junked(self, left: int, right: int) -> tuple[int, ...]:
+        """The samples of a pair that leave the clustering by this answer."""
+        both = {Answer.JUNK_LEFT: (left,), Answer.JUNK_RIGHT: (right,), Answer.JUNK_BOTH: (left, right)}
+        return both.get(self, ())
+
+    @property
+    def is_constraint(self) -> bool:
+        """Whether the answer is a must-link or a cannot-link."""
+        return self in (Answer.SAME, Answer.DIFFERENT)
 
 
 class Reason(enum.StrEnum):

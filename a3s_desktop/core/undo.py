@@ -113,3 +113,50 @@ class LoggedRows:
 
     def _drop(self) -> None:
         self._rows.pop()
+
+
+class LoggedFlags:
+    """Yes or no for each of N samples; changes are logged.
+
+    Parameters
+    ----------
+    log : UndoLog
+    n : int
+        Number of samples.
+    """
+
+    def __init__(self, log: UndoLog, n: int) -> None:
+        self._log = log
+        self._values = np.zeros(n, np.bool_)
+        self._count = 0
+
+    def __getitem__(self, sample: int) -> bool:
+        return bool(self._values[sample])
+
+    @property
+    def count(self) -> int:
+        """How many samples are flagged."""
+        return self._count
+
+    @property
+    def values(self) -> npt.NDArray[np.bool_]:
+        """All flags, bool (N,), a read-only view of the live array."""
+        view = self._values.view()
+        view.flags.writeable = False
+        return view
+
+    def samples(self) -> npt.NDArray[np.int64]:
+        """The flagged samples, ascending."""
+        return np.flatnonzero(self._values) if self._count else np.zeros(0, np.int64)
+
+    def put(self, samples: Sequence[int], value: bool) -> None:
+        """Set the flags of some samples."""
+        chosen = np.unique(np.array(samples, np.int64))
+        changed = chosen[self._values[chosen] != value]
+        if len(changed):
+            self._flip(changed)
+            self._log.push(self._flip, changed)
+
+    def _flip(self, samples: npt.NDArray[np.int64]) -> None:
+        self._values[samples] ^= True
+        self._count = self._count + (len(samples) if self._values[samples[0]] else -len(samples))

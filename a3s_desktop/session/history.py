@@ -1,30 +1,34 @@
-"""The answers in force: a fold over the journal's records, with unlimited undo and redo.
+"""What is in force: a fold over the journal's records, with unlimited undo and redo, and with changes of old answers.
 
-The journal only ever grows; undo and redo are records like answers are. Folding the records from the first to the last
-gives a `History`: the answers in force (``past``) and those that redo would bring back (``future``). Both are linked
-lists of immutable entries, so every operation costs O(1) and an operation that fails is rolled back by keeping the old
-value.
+The journal only ever grows; undo, redo and changes are records like answers are. Folding the records from the first
+to the last gives a `History`. It has two sides: the *operations* in the order in which they were made, which undo walks
+back, and the *entries* in force, which the engine is a function of. An answer adds an entry; a change of an old answer
+puts another list of entries in the place of the present one; undoing either brings the former list back. All are
+linked lists of immutable values, so an operation that fails is rolled back by keeping the old value.
 """
 
 from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Protocol, Self
 
-from a3s_desktop.core.types import Answer, Question, Reason
-from a3s_desktop.errors import NothingToUndoError, ProjectError, ProjectVersionError
+from a3s_desktop.core.types import Answer
+from a3s_desktop.errors import InputError, NothingToUndoError, ProjectError, ProjectVersionError
+from a3s_desktop.i18n import tr
+from a3s_desktop.session.entries import CorrectionKind, Entry, RecordedAnswer, RecordedAudit, RecordedCorrection
+from a3s_desktop.session.names import Names
 
 ANSWER = "answer"
+CORRECT = "correct"
+CHANGE = "change"
+AUDIT = "audit"
 UNDO = "undo"
 REDO = "redo"
 
-ANSWER_NAMES: Mapping[Answer, str] = {
-    Answer.SAME: "Same",
-    Answer.DIFFERENT: "Different",
-    Answer.SKIP: "Skip",
-}
+Amendments = Mapping[int, Answer | None]
+"""Number of an entry -> its new answer; None: it is withdrawn."""
 
 
 class JournalRecord(Protocol):
@@ -41,92 +45,100 @@ class JournalRecord(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
-class RecordedAnswer:
-    """One answer as the journal holds it.
+class Tally:
+    """How many entries of each kind are in force, withdrawn ones left out."""
 
-    Attributes
-    ----------
-    left, right : int
-        Item indices, in the order in which they were shown.
-    answer : Answer
-    reason : Reason
-        Why the pair was asked.
-    when : float
-        POSIX time of the answer in seconds (UTC).
-    """
+    same: int = 0
+    different: int = 0
+    skipped: int = 0
+    incomparable: int = 0
+    junk: int = 0
+    corrections: int = 0
+    audited: int = 0
 
-    left: int
-    right: int
-    answer: Answer
-    reason: Reason
-    when: float
-
-    @classmethod
-    def of(cls, question: Question, answer: Answer, when: float) -> Self:
-        """The record of ``answer`` given to ``question``."""
-        return cls(question.left, question.right, answer, question.reason, when)
-
-    def payload(self) -> dict[str, Any]:
-        """The JSON-able journal payload; the time is the record's own."""
-        return {"left": self.left, "right": self.right, "answer": self.answer.value, "reason": self.reason.value}
-
-    @classmethod
-    def from_payload(cls, payload: Mapping[str, Any], when: float) -> Self:
-        """Inverse of `payload`. Raises `ProjectError` for a record that this program cannot have written."""
-        try:
-            return cls(
-                int(payload["left"]),
-                int(payload["right"]),
-                Answer(payload["answer"]),
-                Reason(payload["reason"]),
-                when,
-            )
-        except (KeyError, TypeError, ValueError) as error:
-            raise ProjectError(f"The journal holds an answer that cannot be read ({error}).") from error
+    def plus(self, entry: Entry) -> Tally:
+        """One more entry; asking skipped pairs again sets their number back."""
+        if entry.withdrawn:
+            return self
+        if isinstance(entry, RecordedAudit):
+            return replace(self, audited=self.audited + 1)
+        if isinstance(entry, RecordedCorrection):
+            skipped = 0 if entry.what is CorrectionKind.REQUEUE else self.skipped
+            return replace(self, corrections=self.corrections + 1, skipped=skipped)
+        field = {
+            Answer.SAME: "same",
+            Answer.DIFFERENT: "different",
+            Answer.SKIP: "skipped",
+            Answer.INCOMPARABLE: "incomparable",
+        }.get(entry.answer, "junk")
+        return replace(self, **{field: getattr(self, field) + 1})
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class HistoryNode:
-    """One answer in force and everything before it.
+    """One entry in force and everything before it.
 
     Attributes
     ----------
-    entry : RecordedAnswer
+    entry : Entry
     before : HistoryNode or None
-        The answer in force before this one.
-    count, same, different, skipped : int
-        Answers in force up to and including this one; ``count`` is the sum of the other three.
+    count : int
+        Number of the entry, from 1; it stays the same when an older entry is changed.
+    tally : Tally
+        Up to and including this entry.
+    names : Names
+        Those in force after this entry.
     digest : bytes
-        Hash of the answers up to and including this one; equal digests mean that the engine's state is equal, which
+        Hash of the entries up to and including this one; equal digests mean that the engine's state is equal, which
         is how a snapshot on disk is recognised as fitting.
+    edited : bool
+        An entry up to and including this one was changed: later answers may have met other questions.
     """
 
-    entry: RecordedAnswer
+    entry: Entry
     before: HistoryNode | None
     count: int
-    same: int
-    different: int
-    skipped: int
+    tally: Tally
+    names: Names
     digest: bytes
+    edited: bool = False
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class Operation:
+    """Something that undo takes back in one step.
+
+    Attributes
+    ----------
+    entry : Entry or None
+        The entry that it added; None for a change of old ones alone.
+    entries : HistoryNode or None
+        The entries in force after it.
+    before : Operation or None
+    """
+
+    entry: Entry | None
+    entries: HistoryNode | None
+    before: Operation | None
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class _Undone:
-    entry: RecordedAnswer
+    operation: Operation
     then: _Undone | None
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class History:
-    """Answers in force and answers undone; immutable, every operation returns a new value in O(1).
+    """Operations in force and operations undone; immutable, every method returns a new value.
 
     Attributes
     ----------
-    past : HistoryNode or None
-        The newest answer in force.
+    past : Operation or None
+        The newest operation in force.
     """
 
-    past: HistoryNode | None = None
+    past: Operation | None = None
     _future: _Undone | None = None
 
     @classmethod
@@ -138,7 +150,7 @@ class History:
         ProjectVersionError
             A record is of a kind that this version does not know.
         ProjectError
-            A record cannot be read, or undoes or redoes nothing.
+            A record cannot be read, or undoes, redoes or changes what is not there.
         """
         history = cls()
         for record in records:
@@ -147,83 +159,110 @@ class History:
 
     def apply(self, record: JournalRecord) -> Self:
         """The history after one more journal record; see `fold` for the errors."""
+        kind, payload = record.kind, record.payload
+        readers: dict[str, type[Entry]] = {ANSWER: RecordedAnswer, CORRECT: RecordedCorrection, AUDIT: RecordedAudit}
         try:
-            if record.kind == ANSWER:
-                return self.push(RecordedAnswer.from_payload(record.payload, record.at))
-            if record.kind == UNDO:
+            if kind in readers:
+                return self.push(readers[kind].from_payload(payload, record.at), amendments_of(payload))
+            if kind == CHANGE:
+                return self.change(amendments_of(payload))
+            if kind == UNDO:
                 return self.undo()
-            if record.kind == REDO:
+            if kind == REDO:
                 return self.redo()
-        except NothingToUndoError as error:
-            raise ProjectError(f"Journal record {record.seq} ({record.kind}) has no answer to act on.") from error
+        except (NothingToUndoError, InputError) as error:
+            raise ProjectError(f"Journal record {record.seq} ({kind}) has nothing to act on.") from error
         raise ProjectVersionError(
-            f"The journal holds a record of the unknown kind {record.kind!r}.",
+            f"The journal holds a record of the unknown kind {kind!r}.",
             "Open the project with the version of the program that wrote it, or a newer one.",
         )
 
-    def push(self, entry: RecordedAnswer) -> Self:
-        """Add an answer; what was undone before it can no longer be redone."""
-        return type(self)(self._link(entry), None)
+    def push(self, entry: Entry, amendments: Amendments | None = None) -> Self:
+        """Add an entry, after changes of old ones where it needs them; what was undone can no longer be redone."""
+        entries = self._amended(amendments) if amendments else self.entries
+        return type(self)(Operation(entry, _link(entries, entry), self.past), None)
+
+    def change(self, amendments: Amendments) -> Self:
+        """Change old entries. Raises `InputError` where one of them is not there or cannot be changed so."""
+        return type(self)(Operation(None, self._amended(amendments), self.past), None)
 
     def undo(self) -> Self:
-        """Take the newest answer back. Raises `NothingToUndoError` where there is none."""
+        """Take the newest operation back. Raises `NothingToUndoError` where there is none."""
         if self.past is None:
-            raise NothingToUndoError("There is no answer to undo.")
-        return type(self)(self.past.before, _Undone(self.past.entry, self._future))
+            raise NothingToUndoError(tr("There is nothing to undo."))
+        return type(self)(self.past.before, _Undone(self.past, self._future))
 
     def redo(self) -> Self:
-        """Bring the answer undone last back. Raises `NothingToUndoError` where there is none."""
+        """Bring the operation undone last back. Raises `NothingToUndoError` where there is none."""
         if self._future is None:
-            raise NothingToUndoError("There is no answer to redo.")
-        return type(self)(self._link(self._future.entry), self._future.then)
+            raise NothingToUndoError(tr("There is nothing to redo."))
+        return type(self)(self._future.operation, self._future.then)
 
     @property
-    def last(self) -> RecordedAnswer | None:
-        """The answer that undo would take back."""
-        return self.past.entry if self.past else None
+    def next(self) -> Operation | None:
+        """The operation that redo would bring back."""
+        return self._future.operation if self._future else None
 
     @property
-    def next(self) -> RecordedAnswer | None:
-        """The answer that redo would bring back."""
-        return self._future.entry if self._future else None
+    def entries(self) -> HistoryNode | None:
+        """The newest entry in force."""
+        return self.past.entries if self.past else None
 
     @property
     def count(self) -> int:
-        """Entries in force, skips included."""
-        return self.past.count if self.past else 0
+        """Entries in force, withdrawn ones included."""
+        return self.entries.count if self.entries else 0
 
     @property
-    def same(self) -> int:
-        """Must-links in force."""
-        return self.past.same if self.past else 0
+    def tally(self) -> Tally:
+        """Entries in force by kind."""
+        return self.entries.tally if self.entries else Tally()
 
     @property
-    def different(self) -> int:
-        """Cannot-links in force."""
-        return self.past.different if self.past else 0
-
-    @property
-    def skipped(self) -> int:
-        """Skips in force."""
-        return self.past.skipped if self.past else 0
+    def names(self) -> Names:
+        """Names in force."""
+        return self.entries.names if self.entries else Names()
 
     def nodes(self) -> Iterator[HistoryNode]:
-        """The answers in force, newest first."""
-        node = self.past
+        """The entries in force, newest first."""
+        node = self.entries
         while node is not None:
             yield node
             node = node.before
 
-    def _link(self, entry: RecordedAnswer) -> HistoryNode:
-        before = self.past
-        digest = hashlib.blake2b(before.digest if before else b"", digest_size=16)
-        digest.update(f"{entry.left} {entry.right} {entry.answer.value}".encode())
-        return HistoryNode(
-            entry,
-            before,
-            self.count + 1,
-            self.same + (entry.answer is Answer.SAME),
-            self.different + (entry.answer is Answer.DIFFERENT),
-            self.skipped + (entry.answer is Answer.SKIP),
-            digest.digest(),
-        )
+    def _amended(self, amendments: Amendments) -> HistoryNode | None:
+        least = min(amendments, default=0)
+        if least < 1 or max(amendments) > self.count:
+            raise InputError(tr("There is no such entry in the history."))
+        node, later = self.entries, list[HistoryNode]()
+        while node is not None and node.count >= least:
+            later.append(node)
+            node = node.before
+        for old in reversed(later):
+            entry = old.entry.changed(amendments[old.count]) if old.count in amendments else old.entry
+            node = _link(node, entry, edited=True)
+        return node
+
+
+def amendments_to_json(amendments: Amendments) -> dict[str, Any]:
+    """Changes of old entries as part of a journal payload; inverse of `amendments_of`."""
+    return {"amend": [[number, answer and answer.value] for number, answer in sorted(amendments.items())]}
+
+
+def amendments_of(payload: Mapping[str, Any]) -> dict[int, Answer | None]:
+    """Inverse of `amendments_to_json`. Raises `ProjectError` for what this program cannot have written."""
+    try:
+        return {int(number): Answer(said) if said else None for number, said in payload.get("amend", ())}
+    except (TypeError, ValueError) as error:
+        raise ProjectError(f"The journal holds a change that cannot be read ({error}).") from error
+
+
+def _link(before: HistoryNode | None, entry: Entry, edited: bool = False) -> HistoryNode:
+    digest = hashlib.blake2b(before.digest if before else b"", digest_size=16)
+    digest.update(entry.effect().encode())
+    names = before.names if before else Names()
+    if isinstance(entry, RecordedCorrection) and entry.what is CorrectionKind.NAME and not entry.withdrawn:
+        names = names.given(entry.name, entry.anchors, entry.replaces)
+    tally = before.tally if before else Tally()
+    count, edited = (before.count + 1, before.edited or edited) if before else (1, edited)
+    return HistoryNode(entry, before, count, tally.plus(entry), names, digest.digest(), edited)

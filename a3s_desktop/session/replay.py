@@ -1,9 +1,9 @@
-"""From a history to a running engine: replay of answers, from the newest snapshot that fits."""
+"""From entries to a running engine, and from one list of entries to another."""
 
 from __future__ import annotations
 
 import logging
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -11,82 +11,186 @@ import numpy.typing as npt
 
 from a3s_desktop.core.engine import Engine, Mark
 from a3s_desktop.core.types import InitialState, StrategyOptions
-from a3s_desktop.errors import A3SError, ContradictionError
-from a3s_desktop.session.history import HistoryNode, RecordedAnswer
+from a3s_desktop.errors import A3SError, ContradictionError, ProjectError
+from a3s_desktop.session.entries import RecordedAnswer, RecordedAudit, RecordedCorrection
+from a3s_desktop.session.history import HistoryNode
 from a3s_desktop.storage.journal_types import JournalProtocol, Snapshot
 from a3s_desktop.task import Task
 
 log = logging.getLogger(__name__)
 
-SNAPSHOT_FORMAT = 1
+SNAPSHOT_FORMAT = 2
+
+RECENT = 50
+"""Entries whose use is remembered with a snapshot: as many as the window tells of."""
+
+
+@dataclass(frozen=True, slots=True)
+class Start:
+    """What a snapshot holds besides the engine.
+
+    Attributes
+    ----------
+    count : int
+        Entries that are in the engine.
+    digest : bytes
+        Of the last of them.
+    conflicts : tuple of int
+        Numbers of those that contradicted earlier ones and have no effect.
+    useful : tuple of bool
+        For the last of them, at most `RECENT`: whether it moved an item.
+    """
+
+    count: int = 0
+    digest: bytes = b""
+    conflicts: tuple[int, ...] = ()
+    useful: tuple[bool, ...] = ()
 
 
 class Position:
-    """An engine and the way back: its mark before every answer that this process gave it.
+    """An engine at some point of a history, and the way back: its mark before every entry that it was given here.
 
     Parameters
     ----------
     engine : Engine
-    answered : int
-        Answers that are already in the engine, for which there is no mark (it came from a snapshot).
+    start : Start
+        The entries that are in the engine already, for which there is no mark.
     """
 
-    def __init__(self, engine: Engine, answered: int = 0) -> None:
+    def __init__(self, engine: Engine, start: Start) -> None:
         self.engine = engine
+        self._start = start
+        self._nodes: list[HistoryNode] = []
         self._marks: list[Mark] = []
-        self._answered = answered
-
-    @property
-    def count(self) -> int:
-        """Answers in the engine, skips included."""
-        return self._answered + len(self._marks)
+        self._useful: list[bool] = []
+        self._conflicts: dict[int, None] = {}
+        self.imposed = 0  # answers that met another question than when they were given
 
     @property
     def replayed_from(self) -> int:
-        """Answers that came from a snapshot."""
-        return self._answered
+        """Entries that came from a snapshot."""
+        return self._start.count
 
     @property
-    def can_take_back(self) -> bool:
-        """Whether `take_back` works; else the position before must be rebuilt."""
-        return bool(self._marks)
+    def conflicts(self) -> tuple[int, ...]:
+        """Numbers of the entries that contradict earlier ones and have no effect, ascending."""
+        return (*self._start.conflicts, *self._conflicts)
 
-    def give(self, entry: RecordedAnswer) -> bool:
-        """Answer the pair of ``entry``; the engine then stands at the next question.
+    def useful(self, newest: int) -> tuple[bool, ...]:
+        """Whether each of the newest entries moved an item, oldest first."""
+        return (*self._start.useful, *self._useful)[-newest:] if newest else ()
 
-        Returns
-        -------
-        bool
-            False where the engine asks another pair (other numerics than when it was recorded): the answer was then
-            imposed as a constraint.
+    def can_reach(self, target: HistoryNode | None) -> bool:
+        """Whether `go` works; else the position must be built anew."""
+        return self._way(target) is not None
+
+    def go(self, target: HistoryNode | None, task: Task | None = None, refuse_last: bool = False) -> None:
+        """Bring the engine from the present entries to those up to ``target``.
+
+        What the two have in common stays; the rest is taken back, and the new entries are given one by one. One that
+        contradicts those before it has no effect and counts as a conflict.
+
+        Parameters
+        ----------
+        target : HistoryNode or None
+        task : Task, optional
+        refuse_last : bool
+            The last entry is new: where it contradicts, that is an error.
 
         Raises
         ------
         ContradictionError
-            Earlier answers imply the opposite. As after any other error, the engine stands where it stood.
+            The last entry contradicts. As after any other error the engine stands where it stood.
+        Cancelled
         """
-        mark = self.engine.mark()
-        question = self.engine.question
-        asked = question is not None and {question.left, question.right} == {entry.left, entry.right}
+        way = self._way(target)
+        if way is None:
+            raise ValueError("this position cannot be reached from here")
+        kept, path = way
+        before = self._nodes[-1] if self._nodes else None
+        self._back_to(kept)
         try:
-            if asked:
-                self.engine.record(entry.answer)
-            else:
-                self.engine.impose(entry.left, entry.right, entry.answer)
+            for done, node in enumerate(path):
+                if task is not None:
+                    task.step(done / len(path))
+                self._give(node, refuse=refuse_last and node is target)
         except BaseException:
-            self.engine.restore(mark)
+            kept, path = self._way(before) or (0, [])
+            self._back_to(kept)
+            for node in path:
+                self._give(node, refuse=False)
             raise
+
+    def summary(self) -> Mapping[str, Any]:
+        """What a snapshot must hold besides the engine; read by `start_of`."""
+        return {"conflicts": list(self.conflicts), "useful": [int(one) for one in self.useful(RECENT)]}
+
+    # --- inner workings
+
+    def _way(self, target: HistoryNode | None) -> tuple[int, list[HistoryNode]] | None:
+        """How many of the present nodes are on the way to a target, and the nodes after them, oldest first."""
+        path: list[HistoryNode] = []
+        node = target
+        while node is not None and node.count > self._start.count:
+            at = node.count - self._start.count
+            if at <= len(self._nodes) and self._nodes[at - 1] is node:
+                return at, path[::-1]
+            path.append(node)
+            node = node.before
+        if (node.count, node.digest) != (self._start.count, self._start.digest) if node else self._start.count:
+            return None
+        return 0, path[::-1]
+
+    def _back_to(self, kept: int) -> None:
+        if kept < len(self._nodes):
+            self.engine.restore(self._marks[kept])
+            for node in self._nodes[kept:]:
+                self._conflicts.pop(node.count, None)
+            del self._nodes[kept:], self._marks[kept:], self._useful[kept:]
+
+    def _give(self, node: HistoryNode, refuse: bool) -> None:
+        """Give one entry. Raises `ContradictionError` only with ``refuse``; the engine then stands where it stood."""
+        engine, entry = self.engine, node.entry
+        if entry.largest_item() >= len(engine.labels):
+            raise ProjectError(
+                f"The journal names image {entry.largest_item() + 1}, but the project has {len(engine.labels)}.",
+                "Its files do not belong together; restore the project from a backup.",
+            )
+        mark, version = engine.mark(), engine.partition.version
+        try:
+            if not entry.withdrawn:
+                self._apply(entry)
+        except ContradictionError as error:
+            engine.restore(mark)
+            if refuse:
+                raise
+            version = engine.partition.version
+            self._conflicts[node.count] = None
+            log.warning("Entry %d contradicts earlier ones and has no effect: %s", node.count, error)
+        except BaseException:
+            engine.restore(mark)
+            raise
+        self._nodes.append(node)
         self._marks.append(mark)
-        return asked
+        self._useful.append(engine.partition.version != version)
 
-    def pass_over(self) -> None:
-        """Count an answer that could not be given, so that undo takes back the right ones."""
-        self._marks.append(self.engine.mark())
-
-    def take_back(self) -> None:
-        """Return to the state before the last answer: the very question it was given to."""
-        self.engine.restore(self._marks[-1])
-        self._marks.pop()
+    def _apply(self, entry: RecordedAnswer | RecordedCorrection | RecordedAudit) -> None:
+        engine = self.engine
+        if isinstance(entry, RecordedAudit):
+            return
+        if isinstance(entry, RecordedCorrection):
+            if entry.correction.to_json():
+                engine.correct(entry.correction)
+            return
+        question = engine.question
+        asked = (question.left, question.right) if question is not None else ()
+        pair = (entry.left, entry.right)
+        # Which side is junk hangs on the order; all other answers do not.
+        if asked == pair or (asked == pair[::-1] and not entry.answer.junked(*pair)):
+            engine.record(entry.answer)
+        else:
+            engine.impose(entry.left, entry.right, entry.answer)
+            self.imposed += 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,84 +211,84 @@ class EngineSource:
     options: StrategyOptions
     journal: JournalProtocol
 
-    def position(self, history: HistoryNode | None, task: Task | None = None) -> tuple[Position, tuple[str, ...]]:
-        """The engine after all answers up to ``history``, and warnings in plain words.
+    def position(self, entries: HistoryNode | None, task: Task | None = None) -> tuple[Position, tuple[str, ...]]:
+        """The engine after all entries up to ``entries``, and warnings in plain words.
 
-        The newest snapshot whose answers are a beginning of these answers is loaded, the rest replayed. A question
-        that differs from the recorded one, or a snapshot that cannot be read, is a warning, never a failure.
+        The newest snapshot whose entries are a beginning of these is loaded, the rest replayed. A snapshot that
+        cannot be read is a warning, never a failure.
 
         Raises
         ------
+        ProjectError
+            The journal names items that the project does not have.
         Cancelled
         """
         warnings: list[str] = []
-        position, rest = self._from_snapshot(history, warnings)
+        position = self._from_snapshot(entries, warnings)
         if position is None:
-            position = Position(Engine(self.initial, self.views, self.options))
-        imposed = refused = 0
-        for done, entry in enumerate(rest):
-            if task is not None:
-                task.step(done / len(rest))
-            try:
-                imposed += not position.give(entry)
-            except ContradictionError as error:
-                refused += 1
-                position.pass_over()
-                log.warning("Replay refused the answer to items %d and %d: %s", entry.left, entry.right, error)
-        if imposed:
-            warnings.append(
-                f"{imposed} of {len(rest)} stored answers met another question than when they were given; "
-                "they were kept as they are."
-            )
-        if refused:
-            warnings.append(f"{refused} stored answers contradict earlier ones and have no effect.")
+            position = Position(Engine(self.initial, self.views, self.options), Start())
+        position.go(entries, task)
+        if entries is not None and not entries.edited:
+            if position.imposed:
+                warnings.append(
+                    f"{position.imposed} of {entries.count} stored answers met another question than when they were "
+                    "given; they were kept as they are."
+                )
+            if position.conflicts:
+                warnings.append(f"{len(position.conflicts)} stored answers contradict earlier ones and have no effect.")
         for warning in warnings:
             log.warning(warning)
         return position, tuple(warnings)
 
-    def save_snapshot(self, history: HistoryNode, engine: Engine) -> None:
-        """Keep the engine's whole state with the journal; it must be that after ``history``, the newest record.
+    def save_snapshot(self, entries: HistoryNode, position: Position) -> None:
+        """Keep the engine's whole state with the journal; ``entries`` must be those that it was given.
 
         Raises
         ------
         StorageFailedError
         """
-        arrays, meta = engine.dump()
-        described = {
+        arrays, engine = position.engine.dump()
+        meta = {
             "format": SNAPSHOT_FORMAT,
-            "digest": history.digest.hex(),
             "options": self.options.to_json(),
-            "engine": meta,
+            "digest": entries.digest.hex(),
+            "engine": engine,
+            **position.summary(),
         }
-        self.journal.save_snapshot(arrays, described)
+        self.journal.save_snapshot(arrays, meta)
 
-    def _from_snapshot(
-        self, history: HistoryNode | None, warnings: list[str]
-    ) -> tuple[Position | None, list[RecordedAnswer]]:
-        """The newest snapshot that lies on the way to ``history``, and the answers after it, oldest first."""
-        path: list[HistoryNode] = []
-        node = history
+    # --- inner workings
+
+    def _from_snapshot(self, entries: HistoryNode | None, warnings: list[str]) -> Position | None:
+        """The newest snapshot that lies on the way to ``entries``."""
+        on_the_way: dict[str, HistoryNode] = {}
+        node = entries
         while node is not None:
-            path.append(node)
+            on_the_way[node.digest.hex()] = node
             node = node.before
-        path.reverse()
-        count_of = {node.digest.hex(): node.count for node in path}
-        shot = self.journal.newest_snapshot() if path else None
+        shot = self.journal.newest_snapshot() if entries is not None else None
         while shot is not None:
-            # After an undo, the newest snapshots hold answers that are no longer in force.
-            count = count_of.get(str(shot.meta.get("digest")))
-            engine = self._load(shot, warnings) if count else None
-            if count and engine is not None:
-                return Position(engine, count), [node.entry for node in path[count:]]
+            # After an undo, the newest snapshots hold entries that are no longer in force.
+            found = on_the_way.get(str(shot.meta.get("digest")))
+            position = self._load(shot, found, warnings) if found is not None else None
+            if position is not None:
+                return position
             shot = self.journal.newest_snapshot(shot.seq - 1)
-        return None, [node.entry for node in path]
+        return None
 
-    def _load(self, shot: Snapshot, warnings: list[str]) -> Engine | None:
+    def _load(self, shot: Snapshot, node: HistoryNode, warnings: list[str]) -> Position | None:
         if shot.meta.get("format") != SNAPSHOT_FORMAT or shot.meta.get("options") != self.options.to_json():
             return None  # of another version of the program: the answers themselves are in the journal
         try:
-            return Engine.load(self.initial, self.views, self.options, shot.arrays, shot.meta["engine"])
+            start = Start(
+                node.count,
+                node.digest,
+                tuple(int(number) for number in shot.meta["conflicts"]),
+                tuple(bool(one) for one in shot.meta["useful"]),
+            )
+            engine = Engine.load(self.initial, self.views, self.options, shot.arrays, shot.meta["engine"])
         except (A3SError, KeyError, TypeError, ValueError, IndexError) as error:
             log.warning("The snapshot at record %d cannot be used: %s", shot.seq, error)
             warnings.append("A stored snapshot could not be read; the answers were replayed instead.")
             return None
+        return Position(engine, start)

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import itertools
 import logging
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -14,10 +15,16 @@ import numpy.typing as npt
 from a3s_desktop.core.engine import Engine
 from a3s_desktop.core.types import Answer, InitialState, StrategyOptions
 from a3s_desktop.errors import A3SError, InputError, NothingToUndoError, ProjectError, ReadOnlyError, StaleAnswerError
-from a3s_desktop.session.history import ANSWER, ANSWER_NAMES, REDO, UNDO, History, RecordedAnswer
-from a3s_desktop.session.replay import EngineSource, Position
+from a3s_desktop.i18n import tr
+from a3s_desktop.session.audit import draw_pair
+from a3s_desktop.session.entries import RecordedAnswer, RecordedAudit, RecordedCorrection
+from a3s_desktop.session.history import ANSWER, AUDIT, CHANGE, CORRECT, REDO, UNDO, History, amendments_to_json
+from a3s_desktop.session.operations import Operation
+from a3s_desktop.session.overview import Overview
+from a3s_desktop.session.replay import EngineSource
 from a3s_desktop.session.state import Change, ChangeKind, HistoryEntry, SessionState, no_items
-from a3s_desktop.session.view import moved_items, session_state
+from a3s_desktop.session.view import history_entry, moved_items, session_state
+from a3s_desktop.session.wording import CHANGED, entry_text, operation_text
 from a3s_desktop.storage.export import export_csv, export_json
 from a3s_desktop.storage.journal_types import JournalProtocol
 from a3s_desktop.storage.workspace import Workspace
@@ -28,7 +35,7 @@ log = logging.getLogger(__name__)
 SNAPSHOT_EVERY = 200
 EXPORT_FORMATS = ("csv", "json")
 
-Operation = tuple[SessionState, Change]
+Outcome = tuple[SessionState, Change]
 
 
 class Session:
@@ -82,7 +89,7 @@ class Session:
         self._snapshot_every = snapshot_every
         self._source = EngineSource(initial, views, options, journal)
         self._history = History.fold(journal.records())
-        self._position, self.warnings = self._source.position(self._history.past, task)
+        self._position, self.warnings = self._source.position(self._history.entries, task)
         self._snapshot_at = self._position.replayed_from
         self._closed = False
         self.state = self._picture(self._history, journal.last)
@@ -102,22 +109,50 @@ class Session:
 
     @property
     def engine(self) -> Engine:
-        """The engine, for tests and measurements; nothing but the session may change it."""
+        """The engine, for reading; nothing but the session may change it."""
         return self._position.engine
 
     def members(self, cluster: int) -> tuple[int, ...]:
         """Items of a cluster, ascending; empty for an id that no item has."""
         return tuple(self.engine.partition.members(cluster).tolist())
 
+    @property
+    def overview(self) -> Overview:
+        """Clusters and images by doubt and by nearness, as they are now."""
+        return Overview(self.engine, self._initial.graph, self.state.names)
+
     def history(self, limit: int | None = None) -> tuple[HistoryEntry, ...]:
-        """The answers in force, newest first; at most ``limit``."""
-        entries: list[HistoryEntry] = []
+        """The entries in force, newest first; at most ``limit``."""
+        return tuple(itertools.islice(self._entries(), limit))
+
+    def entries_behind(self, chain: Sequence[tuple[int, int, str]]) -> tuple[HistoryEntry | None, ...]:
+        """The entry that each link of a contradiction's chain comes from; None where it is a known label.
+
+        Parameters
+        ----------
+        chain : sequence of (left, right, answer)
+            As in `ContradictionError.chain`.
+        """
+        wanted = {(min(left, right), max(left, right), said): None for left, right, said in chain}
+        found: dict[tuple[int, int, str], HistoryEntry] = {}
         for node in self._history.nodes():
-            if limit is not None and len(entries) >= limit:
-                break
-            entry = node.entry
-            entries.append(HistoryEntry(node.count, entry.left, entry.right, entry.answer, entry.reason, entry.when))
-        return tuple(entries)
+            entry, conflicts = node.entry, self._position.conflicts
+            if entry.withdrawn or node.count in conflicts:
+                continue
+            for left, right, said in _links(entry):
+                key = (min(left, right), max(left, right), said)
+                if key in wanted:
+                    found[key] = history_entry(self._initial.graph, node, conflicts)
+        return tuple(found.get(key) for key in wanted)
+
+    def audit_pair(self) -> tuple[int, int] | None:
+        """The next pair of the random sample; None where nothing is left to draw. See `audit`."""
+        shown = {
+            (min(node.entry.left, node.entry.right), max(node.entry.left, node.entry.right))
+            for node in self._history.nodes()
+            if isinstance(node.entry, RecordedAudit) and not node.entry.withdrawn
+        }
+        return draw_pair(self.engine, shown, self._source.options.seed)
 
     def look_ahead(self) -> tuple[int, ...]:
         """Items that the next question would show, whichever answer is given; for decoding their images early.
@@ -140,7 +175,7 @@ class Session:
 
     # --- changing
 
-    def answer(self, question_id: int, answer: Answer) -> Operation:
+    def answer(self, question_id: int, answer: Answer) -> Outcome:
         """Answer the current question.
 
         Parameters
@@ -160,45 +195,102 @@ class Session:
         self._check_writable()
         question = self.engine.question
         if question is None or self.state.question is None or self.state.question.id != question_id:
-            raise StaleAnswerError("This answer belongs to a pair that is no longer asked.", "It was not counted.")
+            raise StaleAnswerError(
+                tr("This answer belongs to a pair that is no longer asked."), tr("It was not counted.")
+            )
         entry = RecordedAnswer.of(question, Answer(answer), time.time())
-        return self._transact(
-            ChangeKind.ANSWER, ANSWER_NAMES[entry.answer], (ANSWER, entry.payload(), entry.when),
-            self._history.push(entry), lambda: self._give(entry),
-        )  # fmt: skip
+        record = (ANSWER, entry.payload(), entry.when)
+        return self._transact(ChangeKind.ANSWER, entry_text(entry), record, self._history.push(entry))
 
-    def undo(self) -> Operation:
-        """Take back the newest answer and everything that it caused, also one from before a restart.
+    def perform(self, operation: Operation, dropping: Collection[int] = ()) -> Outcome:
+        """Set something right by hand: merge, split off, move, junk, name, finish...
+
+        Parameters
+        ----------
+        operation : Operation
+            One of `session.operations`.
+        dropping : collection of int
+            Numbers of entries that are taken back in the same step, because they contradict it.
+
+        Raises
+        ------
+        InputError
+            There is nothing to do, or it cannot be done; `NameTakenError` names the cluster that has the name.
+        ContradictionError
+            Earlier answers imply the opposite; the error carries the chain, `entries_behind` tells where it is from.
+        ReadOnlyError, StorageFailedError
+        """
+        self._check_writable()
+        entry = operation.record(self.engine, self._history.names, time.time())
+        amendments = dict.fromkeys(dropping)
+        payload = entry.payload() | (amendments_to_json(amendments) if amendments else {})
+        history = self._history.push(entry, amendments)
+        return self._transact(ChangeKind.CORRECTION, entry_text(entry), (CORRECT, payload, entry.when), history)
+
+    def change(self, number: int, answer: Answer | None) -> Outcome:
+        """Answer an old question differently, or take an old answer or correction back.
+
+        Everything that depends on it is done again. Later answers that contradict now are kept without effect, and
+        listed in ``state.conflicts``; they count again when the contradiction goes away.
+
+        Parameters
+        ----------
+        number : int
+            `HistoryEntry.number`.
+        answer : Answer or None
+            None takes it back: the pair may be asked again.
+
+        Raises
+        ------
+        InputError
+            There is no such entry, or it is a correction and ``answer`` is not None.
+        ReadOnlyError, StorageFailedError
+        """
+        self._check_writable()
+        amendments = {number: answer}
+        record = (CHANGE, amendments_to_json(amendments), time.time())
+        history = self._history.change(amendments)
+        return self._transact(ChangeKind.CHANGE, tr(CHANGED), record, history, refuse=False)
+
+    def audit(self, left: int, right: int, answer: Answer) -> Outcome:
+        """Note what a pair of the random sample is. It measures and changes nothing; see ``state.audit``.
+
+        Raises
+        ------
+        ReadOnlyError, StorageFailedError
+        """
+        self._check_writable()
+        entry = RecordedAudit(left, right, Answer(answer), time.time())
+        record = (AUDIT, entry.payload(), entry.when)
+        return self._transact(ChangeKind.AUDIT, entry_text(entry), record, self._history.push(entry))
+
+    def undo(self) -> Outcome:
+        """Take back the newest operation and everything that it caused, also one from before a restart.
 
         Raises
         ------
         NothingToUndoError, ReadOnlyError, StorageFailedError
         """
         self._check_writable()
-        entry = self._history.last
-        if entry is None:
-            raise NothingToUndoError("There is no answer to undo.")
-        history = self._history.undo()
-        return self._transact(
-            ChangeKind.UNDO, f"Undo {ANSWER_NAMES[entry.answer]}", (UNDO, {}, time.time()), history,
-            lambda: self._take_back(entry, history),
-        )  # fmt: skip
+        last = self._history.past
+        if last is None:
+            raise NothingToUndoError(tr("There is nothing to undo."))
+        text = tr("Undo {operation}", operation=operation_text(last))
+        return self._transact(ChangeKind.UNDO, text, (UNDO, {}, time.time()), self._history.undo(), refuse=False)
 
-    def redo(self) -> Operation:
-        """Give the answer again that was undone last.
+    def redo(self) -> Outcome:
+        """Bring the operation back that was undone last.
 
         Raises
         ------
         NothingToUndoError, ReadOnlyError, StorageFailedError
         """
         self._check_writable()
-        entry = self._history.next
-        if entry is None:
-            raise NothingToUndoError("There is no answer to redo.")
-        return self._transact(
-            ChangeKind.REDO, f"Redo {ANSWER_NAMES[entry.answer]}", (REDO, {}, time.time()), self._history.redo(),
-            lambda: self._give(entry),
-        )  # fmt: skip
+        following = self._history.next
+        if following is None:
+            raise NothingToUndoError(tr("There is nothing to redo."))
+        text = tr("Redo {operation}", operation=operation_text(following))
+        return self._transact(ChangeKind.REDO, text, (REDO, {}, time.time()), self._history.redo(), refuse=False)
 
     # --- leaving
 
@@ -218,15 +310,15 @@ class Session:
         InputError, StorageFailedError
         """
         if self._workspace is None:
-            raise ProjectError("This session has no project folder whose images could be named.")
+            raise ProjectError(tr("This session has no project folder whose images could be named."))
         writers: dict[str, Callable[..., Any]] = {"csv": export_csv, "json": export_json}
         if format not in writers:
             raise InputError(f"There is no export format {format!r}.", f"Choose one of: {', '.join(writers)}.")
-        confirmed = np.zeros(self.state.items, bool)
-        for node in self._history.nodes():
-            if node.entry.answer is Answer.SAME:
-                confirmed[[node.entry.left, node.entry.right]] = True
-        writers[format](out, self._workspace.items, self.state.labels, {}, confirmed, overwrite=overwrite)
+        state = self.state
+        junk = frozenset(np.flatnonzero(state.is_junk).tolist())
+        writers[format](
+            out, self._workspace.items, state.labels, state.names, state.confirmed, overwrite=overwrite, junk=junk
+        )
         return out
 
     def close(self) -> None:
@@ -244,16 +336,19 @@ class Session:
 
     # --- inner workings
 
+    def _entries(self) -> Iterator[HistoryEntry]:
+        for node in self._history.nodes():
+            yield history_entry(self._initial.graph, node, self._position.conflicts)
+
     def _transact(
         self,
         kind: ChangeKind,
         text: str,
         record: tuple[str, dict[str, Any], float],
         history: History,
-        apply: Callable[[], Callable[[], None]],
-    ) -> Operation:
-        # apply changes the engine and returns how to change it back; where it fails it has changed nothing.
-        put_back = apply()
+        refuse: bool = True,
+    ) -> Outcome:
+        put_back = self._move_to(history, refuse)
         try:
             state = self._picture(history, self.state.revision + 1)
             change = Change(kind, text, moved_items(self.state, state))
@@ -266,40 +361,46 @@ class Session:
         self._snapshot_at = min(self._snapshot_at, history.count)
         return state, change
 
-    def _give(self, entry: RecordedAnswer) -> Callable[[], None]:
-        if not self._position.give(entry):
-            log.warning("The answer to items %d and %d met another question and was imposed.", entry.left, entry.right)
-        return self._position.take_back
-
-    def _take_back(self, entry: RecordedAnswer, history: History) -> Callable[[], None]:
-        position = self._position
-        if position.can_take_back:
-            position.take_back()
-            return lambda: self._restore_given(position, entry)
+    def _move_to(self, history: History, refuse: bool) -> Callable[[], None]:
+        """Bring the engine to the entries of ``history``; returns how to come back. An error changes nothing."""
+        position, before = self._position, self._history.entries
+        if position.can_reach(history.entries):
+            position.go(history.entries, refuse_last=refuse)
+            return lambda: position.go(before)
         # Beyond what this process has seen: start again from the newest snapshot before it.
-        self._position, _ = self._source.position(history.past)
+        self._position, _ = self._source.position(history.entries)
         return lambda: setattr(self, "_position", position)
 
-    def _restore_given(self, position: Position, entry: RecordedAnswer) -> None:
-        position.give(entry)
-
     def _picture(self, history: History, revision: int) -> SessionState:
-        return session_state(self.engine, self._initial.graph, history, revision, self._read_only)
+        return session_state(self._position, self._initial.graph, history, revision, self._read_only)
 
     def _check_writable(self) -> None:
         if self._read_only:
-            raise ReadOnlyError("This project is open read-only.", "Close it in the other window, then open it again.")
+            raise ReadOnlyError(
+                tr("This project is open read-only."), tr("Close it in the other window, then open it again.")
+            )
 
     def _snapshot_if_due(self) -> None:
         # Outside of the operations, so that no answer waits for it and none can fail by it.
-        past = self._history.past
-        if self._read_only or not self._snapshot_every or past is None:
+        entries = self._history.entries
+        if self._read_only or not self._snapshot_every or entries is None:
             return
-        if past.count - self._snapshot_at < self._snapshot_every:
+        if entries.count - self._snapshot_at < self._snapshot_every:
             return
         try:
-            self._source.save_snapshot(past, self.engine)
+            self._source.save_snapshot(entries, self._position)
         except A3SError as error:
             # It only saves time at the next start; the answers are on disk already.
             log.warning("No snapshot was stored: %s", error)
-        self._snapshot_at = past.count
+        self._snapshot_at = entries.count
+
+
+def _links(entry: RecordedAnswer | RecordedCorrection | RecordedAudit) -> list[tuple[int, int, str]]:
+    """The must-links and cannot-links that an entry stands for."""
+    if isinstance(entry, RecordedAnswer):
+        return [(entry.left, entry.right, entry.answer.value)]
+    if isinstance(entry, RecordedAudit):
+        return []
+    correction = entry.correction
+    same = [(left, right, Answer.SAME.value) for left, right in correction.together]
+    return same + [(left, right, Answer.DIFFERENT.value) for left, right in correction.apart]

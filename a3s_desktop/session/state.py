@@ -3,11 +3,16 @@
 from __future__ import annotations
 
 import enum
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
+import numpy.typing as npt
 
 from a3s_desktop.core.types import Answer, IndexArray, IntArray, Reason
+from a3s_desktop.session.audit import Precision
+
+BoolArray = npt.NDArray[np.bool_]
 
 
 class Phase(enum.Enum):
@@ -63,15 +68,28 @@ class SessionState:
         Grows by one with every change, undo and redo included.
     phase : Phase
     question : QuestionView or None
-    items, answers, same, different, skipped : int
-        ``answers`` counts same + different that are in force (not undone); ``skipped`` the skips in force.
-    clusters, singletons : int
-        Clusters of two or more members; clusters of one.
+    items, answers, same, different, skipped, incomparable : int
+        ``answers`` counts same + different that are in force (not undone); ``skipped`` the pairs that would be asked
+        again if they were queued anew; ``incomparable`` those that never will.
+    clusters, singletons, junk : int
+        Clusters of two or more members; clusters of one; images that left the clustering, which are in neither.
     can_undo, can_redo : bool
     undo_text, redo_text : str
-        "Same", "Different", "Skip"; empty where there is nothing.
+        "Same", "Different", "Skip", "Merge"...; empty where there is nothing.
     labels : int32, shape (N,), read-only
         Cluster id of every item; ids are stable (a merge keeps the larger cluster's id).
+    confirmed, is_junk : bool, shape (N,), read-only
+        Items that are must-linked with another, or finished; items that left the clustering.
+    names : mapping of int to str
+        Cluster id -> name, of the clusters that have one.
+    finished : frozenset of int
+        Ids of the clusters that are marked as finished.
+    conflicts : tuple of int
+        Numbers of the entries that contradict earlier ones and have no effect (`HistoryEntry.number`).
+    useful, recent : int
+        How many of the ``recent`` newest entries (at most 50) moved an item.
+    audit : Precision
+        What the random sample says so far.
     read_only : bool
     """
 
@@ -83,13 +101,23 @@ class SessionState:
     same: int
     different: int
     skipped: int
+    incomparable: int
     clusters: int
     singletons: int
+    junk: int
     can_undo: bool
     can_redo: bool
     undo_text: str
     redo_text: str
     labels: IntArray
+    confirmed: BoolArray
+    is_junk: BoolArray
+    names: Mapping[int, str]
+    finished: frozenset[int]
+    conflicts: tuple[int, ...]
+    useful: int
+    recent: int
+    audit: Precision
     read_only: bool = False
 
 
@@ -98,6 +126,9 @@ class ChangeKind(enum.Enum):
 
     OPENED = "opened"
     ANSWER = "answer"
+    CORRECTION = "correction"
+    CHANGE = "change"
+    AUDIT = "audit"
     UNDO = "undo"
     REDO = "redo"
 
@@ -120,19 +151,59 @@ class Change:
     moved: IndexArray
 
 
+class EntryKind(enum.Enum):
+    """What kind of thing an entry of the history is."""
+
+    ANSWER = "answer"
+    CORRECTION = "correction"
+    AUDIT = "audit"
+
+
 @dataclass(frozen=True, slots=True)
 class HistoryEntry:
-    """One answer in force, for the history list.
+    """One entry in force, for the history list.
 
-    ``number`` counts from 1 in the order of answering; ``when`` is a POSIX time in seconds (UTC).
+    Attributes
+    ----------
+    number : int
+        From 1 in the order of entering; `Session.change` takes it.
+    kind : EntryKind
+    text : str
+        What was done, in words ("Same", "Split off 3 images", "Name: Anna").
+    items : tuple of int
+        Images to show: the pair, left one first, or some of those that were corrected.
+    answer : Answer or None
+        None for a correction.
+    reason : Reason or None
+        Why the pair was asked.
+    when : float
+        POSIX time in seconds (UTC).
+    doubt : float
+        For *same* and *different*: P that the answer is wrong by the images alone, in [0, 1]; else 0.
+    withdrawn, conflict : bool
+        It was taken back out of order; it contradicts earlier entries. Either way it has no effect.
     """
 
     number: int
-    left: int
-    right: int
-    answer: Answer
-    reason: Reason
+    kind: EntryKind
+    text: str
+    items: tuple[int, ...]
+    answer: Answer | None
+    reason: Reason | None
     when: float
+    doubt: float = 0.0
+    withdrawn: bool = False
+    conflict: bool = False
+
+    @property
+    def left(self) -> int:
+        """The first image; -1 where there is none."""
+        return self.items[0] if self.items else -1
+
+    @property
+    def right(self) -> int:
+        """The second image; -1 where there is none."""
+        return self.items[1] if len(self.items) > 1 else -1
 
 
 def no_items() -> IndexArray:

@@ -2,40 +2,94 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
+from types import MappingProxyType
+from typing import Any
+
 import numpy as np
+import numpy.typing as npt
 
 from a3s_desktop.core.engine import Engine
 from a3s_desktop.core.types import Answer, IndexArray, PairGraph, Question
-from a3s_desktop.session.history import ANSWER_NAMES, History
-from a3s_desktop.session.state import Phase, QuestionView, SessionState
-from a3s_desktop.session.wording import question_text
+from a3s_desktop.session.audit import precision
+from a3s_desktop.session.entries import RecordedAnswer, RecordedAudit, RecordedCorrection
+from a3s_desktop.session.history import History, HistoryNode
+from a3s_desktop.session.replay import RECENT, Position
+from a3s_desktop.session.state import EntryKind, HistoryEntry, Phase, QuestionView, SessionState
+from a3s_desktop.session.wording import entry_text, operation_text, question_text
 
 STRIP = 12
 
 
-def session_state(engine: Engine, graph: PairGraph, history: History, revision: int, read_only: bool) -> SessionState:
-    """One consistent picture of ``engine`` and ``history``; shares no memory with them."""
-    question = engine.question
-    labels = engine.labels.copy()
-    labels.setflags(write=False)
+def session_state(
+    position: Position, graph: PairGraph, history: History, revision: int, read_only: bool
+) -> SessionState:
+    """One consistent picture of a position and its ``history``; shares no memory with them."""
+    engine = position.engine
+    question, partition, tally = engine.question, engine.partition, history.tally
+    recent = position.useful(RECENT)
     return SessionState(
         revision=revision,
         phase=Phase.FINISHED if question is None else Phase.ASKING,
         question=None if question is None else question_view(engine, graph, question, revision),
-        items=len(labels),
-        answers=history.same + history.different,
-        same=history.same,
-        different=history.different,
-        skipped=history.skipped,
-        clusters=engine.partition.n_clusters,
-        singletons=engine.partition.n_singletons,
-        can_undo=history.last is not None,
+        items=len(engine.labels),
+        answers=tally.same + tally.different,
+        same=tally.same,
+        different=tally.different,
+        skipped=tally.skipped,
+        incomparable=tally.incomparable,
+        clusters=partition.n_clusters,
+        singletons=partition.n_singletons - engine.junk.count,
+        junk=engine.junk.count,
+        can_undo=history.past is not None,
         can_redo=history.next is not None,
-        undo_text=ANSWER_NAMES[history.last.answer] if history.last else "",
-        redo_text=ANSWER_NAMES[history.next.answer] if history.next else "",
-        labels=labels,
+        undo_text=operation_text(history.past) if history.past else "",
+        redo_text=operation_text(history.next) if history.next else "",
+        labels=_frozen(engine.labels.copy()),
+        confirmed=_frozen(engine.confirmed.values | engine.finished.values),
+        is_junk=_frozen(engine.junk.values.copy()),
+        names=MappingProxyType(history.names.of_clusters(engine.labels, engine.junk.values)),
+        finished=engine.finished_clusters(),
+        conflicts=position.conflicts,
+        useful=sum(recent),
+        recent=len(recent),
+        audit=precision(engine, _audited(history)),
         read_only=read_only,
     )
+
+
+def history_entry(graph: PairGraph, node: HistoryNode, conflicts: Collection[int]) -> HistoryEntry:
+    """One entry as views see it."""
+    entry = node.entry
+    answer = None if isinstance(entry, RecordedCorrection) else entry.answer
+    doubt = 0.0
+    if isinstance(entry, RecordedAnswer) and entry.answer.is_constraint and not entry.withdrawn:
+        same = graph.probability(entry.left, entry.right)
+        doubt = 1.0 - same if entry.answer is Answer.SAME else same
+    kinds = {RecordedAnswer: EntryKind.ANSWER, RecordedCorrection: EntryKind.CORRECTION, RecordedAudit: EntryKind.AUDIT}
+    return HistoryEntry(
+        number=node.count,
+        kind=kinds[type(entry)],
+        text=entry_text(entry),
+        items=entry.shown,
+        answer=answer,
+        reason=entry.reason if isinstance(entry, RecordedAnswer) else None,
+        when=entry.when,
+        doubt=round(doubt, 4),
+        withdrawn=entry.withdrawn,
+        conflict=node.count in conflicts,
+    )
+
+
+def _audited(history: History) -> list[RecordedAudit]:
+    if not history.tally.audited:
+        return []
+    return [node.entry for node in history.nodes() if isinstance(node.entry, RecordedAudit)]
+
+
+def _frozen(values: npt.NDArray[Any]) -> npt.NDArray[Any]:
+    values.setflags(write=False)
+    return values
 
 
 def question_view(engine: Engine, graph: PairGraph, question: Question, question_id: int) -> QuestionView:

@@ -1,8 +1,13 @@
-"""Why a pair is asked, in plain words."""
+"""Why a pair is asked, and what was done, in plain words."""
 
 from __future__ import annotations
 
-from a3s_desktop.core.types import Question, Reason
+from a3s_desktop.core.types import Answer, Question, Reason
+from a3s_desktop.i18n import mark, markn, tr, trn
+from a3s_desktop.session.entries import CorrectionKind, Entry, RecordedAudit, RecordedCorrection
+from a3s_desktop.session.history import Operation
+
+CHANGED = mark("Change of an answer")
 
 
 def question_text(question: Question, left_size: int, right_size: int) -> str:
@@ -16,21 +21,78 @@ def question_text(question: Question, left_size: int, right_size: int) -> str:
     """
     left, right = question.left_cluster, question.right_cluster
     inside = left == right
+    named = {"cluster": left, "images": _images(left_size)}
     if question.reason is Reason.PURITY and inside:
-        return f"Are the {_images(left_size)} of cluster {left} all the same? These two stand far apart in it."
+        return tr("Are the {images} of cluster {cluster} all the same? These two stand far apart in it.", **named)
     if question.reason is Reason.SPLIT:
-        return "A mixed cluster is being sorted: do these two images belong together?"
+        return tr("A mixed cluster is being sorted: do these two images belong together?")
     if question.reason is Reason.MEMBER and inside:
-        return f"Does this doubtful image belong to cluster {left} ({_images(left_size)})?"
+        return tr("Does this doubtful image belong to cluster {cluster} ({images})?", **named)
     if inside:
-        return f"Do these two images of cluster {left} ({_images(left_size)}) belong together?"
+        return tr("Do these two images of cluster {cluster} ({images}) belong together?", **named)
     if left_size == 1 and right_size == 1:
-        return "Are these two single images the same?"
+        return tr("Are these two single images the same?")
     if left_size == 1 or right_size == 1:
         cluster, size = (right, right_size) if left_size == 1 else (left, left_size)
-        return f"Does this single image belong to cluster {cluster} ({_images(size)})?"
-    return f"Are cluster {left} ({_images(left_size)}) and cluster {right} ({_images(right_size)}) the same?"
+        return tr(
+            "Does this single image belong to cluster {cluster} ({images})?", cluster=cluster, images=_images(size)
+        )
+    return tr(
+        "Are cluster {cluster} ({images}) and cluster {other} ({other_images}) the same?",
+        **named,
+        other=right,
+        other_images=_images(right_size),
+    )
+
+
+_ANSWERS = {
+    Answer.SAME: mark("Same"),
+    Answer.DIFFERENT: mark("Different"),
+    Answer.SKIP: mark("Skip"),
+    Answer.INCOMPARABLE: mark("Not comparable"),
+    Answer.JUNK_LEFT: mark("Junk left"),
+    Answer.JUNK_RIGHT: mark("Junk right"),
+    Answer.JUNK_BOTH: mark("Junk both"),
+}
+
+
+def answer_text(answer: Answer) -> str:
+    """An answer, as the history and the undo entry of the menu name it."""
+    return tr(_ANSWERS[answer])
+
+
+def entry_text(entry: Entry) -> str:
+    """What an entry of the history did."""
+    if isinstance(entry, RecordedAudit):
+        return tr("Sample check: {answer}", answer=answer_text(entry.answer))
+    if isinstance(entry, RecordedCorrection):
+        return _correction_text(entry)
+    return answer_text(entry.answer)
+
+
+def operation_text(operation: Operation) -> str:
+    """What undo would take back, or redo bring back."""
+    return tr(CHANGED) if operation.entry is None else entry_text(operation.entry)
+
+
+_CORRECTIONS = {
+    CorrectionKind.SPLIT: markn("Split off {n} image", "Split off {n} images"),
+    CorrectionKind.MOVE: markn("Move {n} image", "Move {n} images"),
+    CorrectionKind.JUNK: markn("Junk {n} image", "Junk {n} images"),
+    CorrectionKind.RESTORE: markn("Restore {n} image", "Restore {n} images"),
+    CorrectionKind.FINISH: markn("Finish cluster of {n} image", "Finish cluster of {n} images"),
+    CorrectionKind.REOPEN: markn("Reopen cluster of {n} image", "Reopen cluster of {n} images"),
+    CorrectionKind.REQUEUE: markn("Ask {n} skipped pair again", "Ask {n} skipped pairs again"),
+}
+
+
+def _correction_text(entry: RecordedCorrection) -> str:
+    if entry.what is CorrectionKind.NAME:
+        return tr("Name: {name}", name=entry.name) if entry.name else tr("Remove name")
+    if entry.what is CorrectionKind.MERGE:
+        return tr("Merge clusters")
+    return trn(*_CORRECTIONS[entry.what], entry.count)
 
 
 def _images(count: int) -> str:
-    return "1 image" if count == 1 else f"{count} images"
+    return trn("{n} image", "{n} images", count)

@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -26,7 +26,7 @@ from a3s_desktop.storage import files
 from a3s_desktop.storage.items import Items
 from a3s_desktop.storage.names import export_form
 
-CONFIRMED, AUTOMATIC = "confirmed", "automatic"
+CONFIRMED, AUTOMATIC, JUNK = "confirmed", "automatic", "junk"
 _FORMULA = (
     "=+\\-@\t\r\n\N{FULLWIDTH EQUALS SIGN}\N{FULLWIDTH PLUS SIGN}\N{FULLWIDTH HYPHEN-MINUS}\N{FULLWIDTH COMMERCIAL AT}"
 )
@@ -58,6 +58,7 @@ def export_csv(
     names: Mapping[int, str],
     confirmed: Sequence[bool] | npt.NDArray[Any],
     overwrite: bool = False,
+    junk: Collection[int] = (),
 ) -> None:
     """Write the clusters as CSV, atomically; see the module's description for the rules.
 
@@ -71,6 +72,8 @@ def export_csv(
         Items that an answer ties to their cluster; the others are "automatic".
     overwrite : bool
         Whether an existing file may be replaced.
+    junk : collection of int
+        Items that left the clustering: their status is "junk", whatever else is known of them.
 
     Raises
     ------
@@ -82,7 +85,7 @@ def export_csv(
         for start in range(0, len(items), _CHUNK):
             rows = [
                 ",".join((_field(safe_path(path)), str(cluster), _field(safe_name(name)), status))
-                for path, cluster, name, status in _rows(items, labels, names, confirmed, start)
+                for path, cluster, name, status in _rows(items, labels, names, confirmed, start, junk)
             ]
             files.write_all(file, ("\n".join(rows) + "\n").encode("utf-8", "backslashreplace"))
 
@@ -94,6 +97,7 @@ def export_json(
     names: Mapping[int, str],
     confirmed: Sequence[bool] | npt.NDArray[Any],
     overwrite: bool = False,
+    junk: Collection[int] = (),
 ) -> None:
     """Write the clusters as JSON (ASCII; every path and name survives as it is), atomically; see `export_csv`.
 
@@ -104,7 +108,7 @@ def export_json(
         for start in range(0, len(items), _CHUNK):
             rows = [
                 json.dumps({"path": path, "cluster": cluster, "name": name, "status": status})
-                for path, cluster, name, status in _rows(items, labels, names, confirmed, start)
+                for path, cluster, name, status in _rows(items, labels, names, confirmed, start, junk)
             ]
             comma = ",\n" if start + _CHUNK < len(items) else "\n"
             files.write_all(file, (",\n".join(rows) + comma).encode("ascii"))
@@ -112,7 +116,12 @@ def export_json(
 
 
 def _rows(
-    items: Items, labels: IntArray, names: Mapping[int, str], confirmed: Sequence[bool] | npt.NDArray[Any], start: int
+    items: Items,
+    labels: IntArray,
+    names: Mapping[int, str],
+    confirmed: Sequence[bool] | npt.NDArray[Any],
+    start: int,
+    junk: Collection[int],
 ) -> list[tuple[str, int, str, str]]:
     stop = min(start + _CHUNK, len(items))
     return [
@@ -120,7 +129,7 @@ def _rows(
             items.paths[i],
             int(labels[i]),
             names.get(int(labels[i]), ""),
-            CONFIRMED if confirmed[i] else AUTOMATIC,
+            JUNK if i in junk else CONFIRMED if confirmed[i] else AUTOMATIC,
         )
         for i in range(start, stop)
     ]

@@ -4,19 +4,22 @@ from __future__ import annotations
 
 import enum
 import logging
+from collections.abc import Callable, Collection
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import shiboken6
 from PySide6.QtCore import QObject, Signal, Slot
 
 from a3s_desktop.core.types import Answer
 from a3s_desktop.errors import A3SError, Cancelled, StaleAnswerError
 from a3s_desktop.session.state import Change, Phase, SessionState
 from a3s_desktop.task import Progress
-from a3s_desktop.ui.engine_room import EngineRoom, Exported, Opened
+from a3s_desktop.ui.engine_room import EngineRoom, Exported, Opened, Reading
 from a3s_desktop.ui.jobs import Job, Jobs, Worker
 
 if TYPE_CHECKING:
+    from a3s_desktop.session.operations import Operation
     from a3s_desktop.storage.items import Items
 
 log = logging.getLogger(__name__)
@@ -194,6 +197,44 @@ class Bridge(QObject):
         if self._may_operate() and self._state is not None and self._state.can_redo:
             self._operate(self._room.redo)
 
+    @Slot(object, object)
+    def perform(self, operation: Operation, dropping: Collection[int] = ()) -> None:
+        """Set something right by hand; one of `session.operations`.
+
+        Ends in ``stateChanged``, or in ``failed`` with what is wrong: a `ContradictionError` carries the chain of
+        answers that it contradicts, `NameTakenError` the cluster that has the name. ``dropping``: numbers of history
+        entries to be taken back in the same step. Ignored while another operation is stored.
+        """
+        if self._may_operate():
+            self._operate(self._room.perform, operation, tuple(dropping))
+
+    @Slot(int, object)
+    def change(self, number: int, answer: Answer | None) -> None:
+        """Answer an old question differently, or take an old entry back (None); ``number`` is the entry's."""
+        if self._may_operate():
+            self._operate(self._room.change, number, answer)
+
+    @Slot(int, int, object)
+    def audit(self, left: int, right: int, answer: Answer) -> None:
+        """Note what a pair of the random sample is; it changes no cluster."""
+        if self._may_operate():
+            self._operate(self._room.audit, left, right, answer)
+
+    def read(self, reading: Reading, *args: Any, done: Callable[[Any], None]) -> None:
+        """Ask the engine thread for something to show.
+
+        Parameters
+        ----------
+        reading : Reading
+        *args
+            As it says there.
+        done : callable
+            A bound method of a QObject; called on the GUI thread with the result, never for a project that was closed
+            meanwhile. Errors end in ``problem``.
+        """
+        if self._project is not None:
+            self._submit(self._room.read, reading, *args, done=_Delivery(self, self._project.id, done).deliver)
+
     @Slot(int)
     def pair_painted(self, question_id: int) -> None:
         """Told by the pair page when both images of a question are on screen; only then answers are taken."""
@@ -211,9 +252,8 @@ class Bridge(QObject):
 
     @Slot(int)
     def request_history(self, limit: int = 500) -> None:
-        """Ask for the newest answers; they come as ``historyReady``."""
-        if self._project is not None:
-            self._submit(self._room.history, limit, done=self._on_history)
+        """Ask for the newest entries; they come as ``historyReady``."""
+        self.read(Reading.HISTORY, limit, done=self.historyReady.emit)
 
     @Slot(str, object, bool)
     def export(self, kind: str, out: Path, overwrite: bool = False) -> None:
@@ -294,12 +334,6 @@ class Bridge(QObject):
             self.prefetch.emit(items)
 
     @Slot(object)
-    def _on_history(self, result: tuple[int, tuple[Any, ...]]) -> None:
-        self._update_busy()
-        if self._project is not None and result[0] == self._project.id:
-            self.historyReady.emit(result[1])
-
-    @Slot(object)
     def _on_exported(self, outcome: Exported) -> None:
         self._update_busy()
         if outcome.written:
@@ -359,3 +393,20 @@ def _phase_of(state: SessionState | None) -> BridgePhase:
     if state is None:
         return BridgePhase.CLOSED
     return BridgePhase.ASKING if state.phase is Phase.ASKING else BridgePhase.FINISHED
+
+
+class _Delivery:
+    """Passes the result of a reading on, if its project is still open and the view that asked is still there."""
+
+    def __init__(self, bridge: Bridge, project: int, done: Callable[[Any], None]) -> None:
+        self._bridge = bridge
+        self._project = project
+        self._done = done
+
+    def deliver(self, result: tuple[int, Any]) -> None:
+        self._bridge._update_busy()  # noqa: SLF001 - a part of the bridge
+        opened = self._bridge.project
+        owner = getattr(self._done, "__self__", None)
+        gone = isinstance(owner, QObject) and not shiboken6.isValid(owner)
+        if opened is not None and opened.id == self._project and not gone:
+            self._done(result[1])

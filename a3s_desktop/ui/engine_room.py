@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import enum
 import itertools
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -12,11 +13,12 @@ from typing import TYPE_CHECKING, Any
 from a3s_desktop.core.types import Answer
 from a3s_desktop.errors import StaleAnswerError
 from a3s_desktop.i18n import tr
-from a3s_desktop.session.state import Change, HistoryEntry, SessionState
+from a3s_desktop.session.state import Change, SessionState
 from a3s_desktop.task import Task
 from a3s_desktop.ui.map_raster import PointGrid
 
 if TYPE_CHECKING:
+    from a3s_desktop.session.operations import Operation
     from a3s_desktop.session.session import Session
     from a3s_desktop.storage.items import Items
 
@@ -53,6 +55,20 @@ class Opened:
     warnings: tuple[str, ...]
     first_layout: Callable[..., tuple[int, PointGrid]] | None
     better_layout: Callable[..., tuple[int, PointGrid]] | None
+
+
+class Reading(enum.Enum):
+    """What a view may ask of the session; see `Session` and `Overview` for arguments and results."""
+
+    HISTORY = "history"  # (limit) -> tuple of HistoryEntry, newest first
+    ENTRIES_BEHIND = "entries behind"  # (chain) -> tuple of HistoryEntry or None
+    AUDIT_PAIR = "audit pair"  # () -> (left, right) or None
+    CLUSTERS = "clusters"  # () -> tuple of ClusterSummary
+    MEMBERS = "members"  # (cluster) -> tuple of (item, doubt), most doubtful first
+    JUNK = "junk"  # () -> tuple of items
+    NEAREST = "nearest"  # (cluster, count) -> tuple of Home
+    HOMES = "homes"  # (items or None for all single images) -> tuple of Home
+    DOUBTS = "doubts"  # (items or None for all) -> float32 (m,)
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,6 +120,37 @@ class EngineRoom:
         """Record an answer; on return it is on disk."""
         return (project, *self._of(project).answer(question_id, answer))
 
+    def perform(
+        self, project: int, operation: Operation, dropping: Collection[int]
+    ) -> tuple[int, SessionState, Change]:
+        """Carry a correction out, taking back the entries that contradict it; on return it is on disk."""
+        return (project, *self._of(project).perform(operation, dropping))
+
+    def change(self, project: int, number: int, answer: Answer | None) -> tuple[int, SessionState, Change]:
+        """Change an old answer, or take an old entry back (None)."""
+        return (project, *self._of(project).change(number, answer))
+
+    def audit(self, project: int, left: int, right: int, answer: Answer) -> tuple[int, SessionState, Change]:
+        """Note what a pair of the random sample is."""
+        return (project, *self._of(project).audit(left, right, answer))
+
+    def read(self, project: int, reading: Reading, *args: Any) -> tuple[int, Any]:
+        """Something that a view shows and the published state does not hold."""
+        session = self._of(project)
+        overview = session.overview
+        readings: dict[Reading, Callable[..., Any]] = {
+            Reading.HISTORY: session.history,
+            Reading.ENTRIES_BEHIND: session.entries_behind,
+            Reading.AUDIT_PAIR: session.audit_pair,
+            Reading.CLUSTERS: overview.clusters,
+            Reading.MEMBERS: overview.members,
+            Reading.JUNK: overview.junk,
+            Reading.NEAREST: overview.nearest,
+            Reading.HOMES: overview.homes,
+            Reading.DOUBTS: overview.doubts,
+        }
+        return project, readings[reading](*args)
+
     def undo(self, project: int) -> tuple[int, SessionState, Change]:
         """Take the last answer in force back."""
         return (project, *self._of(project).undo())
@@ -117,10 +164,6 @@ class EngineRoom:
         session = self._of(project)
         question = session.state.question
         return project, (question.id if question else -1), tuple(session.look_ahead())
-
-    def history(self, project: int, limit: int) -> tuple[int, tuple[HistoryEntry, ...]]:
-        """The newest answers in force."""
-        return project, tuple(self._of(project).history(limit))
 
     def export(self, project: int, kind: str, out: Path, overwrite: bool) -> Exported:
         """Write the clusters to a file; an existing one is replaced only with ``overwrite``."""

@@ -34,7 +34,7 @@ from PySide6.QtWidgets import (
 )
 
 from a3s_desktop.core.types import Answer
-from a3s_desktop.i18n import mark, tr, trc
+from a3s_desktop.i18n import tr, trc
 from a3s_desktop.session.state import Change, HistoryEntry, SessionState
 from a3s_desktop.ui.bridge import Bridge
 from a3s_desktop.ui.image_loader import SOON, ImageLoader
@@ -45,7 +45,6 @@ _THUMB = 48
 _ROW = 64
 _GROUP = "history"
 _REFRESH_MS = 120  # several answers in quick succession are fetched once
-_NAMES = {Answer.SAME: mark("Same"), Answer.DIFFERENT: mark("Different"), Answer.SKIP: mark("Skipped")}
 _Index = QModelIndex | QPersistentModelIndex
 
 
@@ -74,7 +73,7 @@ class HistoryModel(QAbstractListModel):
         if role == Qt.ItemDataRole.UserRole:
             return entry
         if role in (Qt.ItemDataRole.DisplayRole, Qt.ItemDataRole.AccessibleTextRole):
-            return f"{entry.number}: {tr(_NAMES[entry.answer])}, {when_text(entry.when)}"
+            return f"{entry.number}: {entry.text}, {when_text(entry.when)}"
         return None
 
 
@@ -183,7 +182,8 @@ class HistoryPanel(QWidget):
     @Slot(QModelIndex)
     def _on_activated(self, index: QModelIndex) -> None:
         entry = index.data(Qt.ItemDataRole.UserRole)
-        self.pairChosen.emit(entry.left, entry.right)
+        if entry.right >= 0:
+            self.pairChosen.emit(entry.left, entry.right)
 
     def showEvent(self, event: QShowEvent) -> None:
         """What changed while it was hidden."""
@@ -230,26 +230,31 @@ class _EntryDelegate(QStyledItemDelegate):
         sign = QRect(left.right() + 1, top, 28, _THUMB)
         right = QRect(sign.right() + 1, top, _THUMB, _THUMB)
         for item, place in ((entry.left, left), (entry.right, right)):
-            pixmap = self._panel.thumbnail(item)
+            pixmap = self._panel.thumbnail(item) if item >= 0 else None
             painter.fillRect(place, QColor(t.stage))
             if pixmap is not None:
                 side = min(pixmap.width(), pixmap.height())
                 part = QRectF((pixmap.width() - side) / 2, (pixmap.height() - side) * 0.35, side, side)
                 painter.drawPixmap(QRectF(place), pixmap, part)
-        colour = {Answer.SAME: t.same, Answer.DIFFERENT: t.different}.get(entry.answer, t.skip)
-        symbol = icon_pixmap(entry.answer.value, colour, 18, self._panel.devicePixelRatioF())
+        colour = {Answer.SAME: t.same, Answer.DIFFERENT: t.different}.get(entry.answer or Answer.SKIP, t.skip)
+        symbol = icon_pixmap(_icon(entry), colour, 18, self._panel.devicePixelRatioF())
         painter.drawPixmap(sign.center() - QPoint(8, 8), symbol)
         text = QRect(right.right() + SPACE_3, top, row.right() - right.right() - SPACE_4 - SPACE_2, _THUMB)
         upper, lower = text.adjusted(0, 4, 0, -_THUMB // 2), text.adjusted(0, _THUMB // 2, 0, -4)
         painter.setFont(scaled_font("base", bold=True))
         painter.setPen(QColor(colour))
-        painter.drawText(upper, Qt.AlignmentFlag.AlignVCenter, tr(_NAMES[entry.answer]))
+        painter.drawText(upper, Qt.AlignmentFlag.AlignVCenter, entry.text)
         painter.setFont(scaled_font("small"))
         painter.setPen(QColor(t.muted))
         line = painter.fontMetrics().elidedText(
             f"#{entry.number}  ·  {when_text(entry.when)}", Qt.TextElideMode.ElideRight, text.width()
         )
         painter.drawText(lower, Qt.AlignmentFlag.AlignVCenter, line)
+
+
+def _icon(entry: HistoryEntry) -> str:
+    known = {Answer.SAME: "same", Answer.DIFFERENT: "different"}
+    return known.get(entry.answer or Answer.SKIP, "skip")
 
 
 def when_text(when: float) -> str:

@@ -12,13 +12,14 @@ from numpy.testing import assert_array_equal
 
 from a3s_desktop.core.cluster_graph import ClusterGraph
 from a3s_desktop.core.context import Context
+from a3s_desktop.core.correction import Correction
 from a3s_desktop.core.engine import Engine, Mark
 from a3s_desktop.core.forest import Forest
 from a3s_desktop.core.group_facts import GroupFacts
 from a3s_desktop.core.types import Answer, StrategyOptions
 from a3s_desktop.core.undo import UndoLog
 from a3s_desktop.errors import ContradictionError
-from tests.core.cases import Case
+from tests.core.cases import CORRECTIONS, Case, correct, correction_of
 
 A3S = StrategyOptions(strategy="a3s")
 
@@ -32,9 +33,7 @@ def facts_of(engine: Engine) -> GroupFacts:
 def facts_anew(engine: Engine) -> GroupFacts:
     """The same derived from the engine's state, without touching it."""
     context, known = engine._context, facts_of(engine)
-    links = ClusterGraph(
-        context.graph, known.links.similarity.astype(np.float32), context.partition, context.store, UndoLog()
-    )
+    links = ClusterGraph(context, known.links.similarity.astype(np.float32), UndoLog())
     return GroupFacts(context, links, Forest(context, links.similarity))
 
 
@@ -48,11 +47,15 @@ def links_by_definition(context: Context, similarity: np.ndarray) -> dict[tuple[
     totals: dict[tuple[int, int], list[float]] = {}
     for i in range(graph.n):
         for edge in range(graph.indptr[i], graph.indptr[i + 1]):
-            a, b = labels[i], labels[graph.indices[edge]]
+            j = graph.indices[edge]
+            a, b = labels[i], labels[j]
+            if context.junk[i] or context.junk[j]:
+                continue
             if a < b and similarity[edge] > 0.0:
                 totals.setdefault((a, b), []).append(float(similarity[edge]))
+    homes = [context.home(i) for i in range(graph.n)]
     apart = {
-        (min(labels[i], labels[j]), max(labels[i], labels[j]))
+        (min(homes[i], homes[j]), max(homes[i], homes[j]))
         for i, j in itertools.combinations(range(graph.n), 2)
         if store.relation(i, j) is Answer.DIFFERENT
     }
@@ -125,6 +128,7 @@ OPERATIONS = st.lists(
         st.tuples(st.just("look ahead")),
         st.tuples(st.just("reload")),
         st.tuples(st.just("impose"), st.integers(0, 39), st.integers(0, 39), st.sampled_from(Answer)),
+        *2 * [CORRECTIONS],
     ),
     max_size=25,
 )
@@ -134,10 +138,11 @@ OPERATIONS = st.lists(
 class Done:
     """Something that was done to an engine."""
 
-    left: int
-    right: int
-    answer: Answer
-    asked: bool
+    left: int = -1
+    right: int = -1
+    answer: Answer = Answer.SKIP
+    asked: bool = False
+    correction: Correction | None = None
 
 
 class Session:
@@ -165,6 +170,8 @@ class Session:
             self.forget()
         elif operation == "impose":
             self._impose(int(arguments[0]) % self.case.n, int(arguments[1]) % self.case.n, Answer(arguments[2]))
+        elif operation == "correct":
+            self._correct(*arguments)
         else:
             for _ in range(int(arguments[0]) if operation == "truth" else 1):
                 question = self.engine.question
@@ -172,7 +179,7 @@ class Session:
                     truth = self.case.truth(question.left, question.right)
                     answer = truth if operation == "truth" else Answer(operation)
                     pair = {question.left, question.right}
-                    assert pair not in [{one.left, one.right} for one in self.done], "a pair is asked twice"
+                    assert pair not in self._closed(), "a pair is asked twice"
                     self._carry_out(Done(question.left, question.right, answer, True))
                     self._undone.clear()
 
@@ -191,13 +198,32 @@ class Session:
     def _carry_out(self, one: Done) -> None:
         question = self.engine.question
         self._marks.append((self.engine.mark(), self.engine.digest()))
-        if one.asked:
+        if one.correction is not None:
+            self.engine.correct(one.correction)
+        elif one.asked:
             assert question is not None
             assert (question.left, question.right) == (one.left, one.right)
             self.engine.record(one.answer)
         else:
             self.engine.impose(one.left, one.right, one.answer)
         self.done.append(one)
+
+    def _closed(self) -> list[set[int]]:
+        """Pairs that must not come again."""
+        found = [{one.left, one.right} for one in self.done]
+        anew = [at for at, one in enumerate(self.done) if one.correction and one.correction.requeue]
+        last = anew[-1] if anew else 0
+        return [pair for at, pair in enumerate(found) if at > last or self.done[at].answer is not Answer.SKIP]
+
+    def _correct(self, *arguments: str | int) -> None:
+        correction = correction_of(self.engine, *arguments)
+        if correction is None:
+            return
+        before = (self.engine.mark(), self.engine.digest())
+        if correct(self.engine, correction):
+            self._marks.append(before)
+            self.done.append(Done(correction=correction))
+            self._undone.clear()
 
     def _undo(self, times: int) -> None:
         for _ in range(min(times, len(self._marks))):
@@ -223,7 +249,7 @@ class Session:
         if left == right:
             return
         known = self.engine.store.relation(left, right)
-        if answer is Answer.SKIP or known in (None, answer):
+        if not answer.is_constraint or known in (None, answer):
             self._carry_out(Done(left, right, answer, False))
             self._undone.clear()
             return

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
+from hypothesis import strategies as st
 
+from a3s_desktop.core.correction import Correction
 from a3s_desktop.core.engine import Engine
 from a3s_desktop.core.types import Answer, InitialState, PairGraph, StrategyOptions
+from a3s_desktop.errors import ContradictionError
 
 Pair = tuple[int, int]
 
@@ -74,9 +78,16 @@ def random_case(seed: int, n: int, classes: int, mixed: float = 0.2) -> Case:
 
 def check_at_rest(engine: Engine) -> None:
     """What holds whenever a question is open, or none is left."""
-    labels = engine.labels
+    labels, junk = engine.labels, engine.junk
     for left, right, answer in engine.store.constraints():
-        assert (labels[left] == labels[right]) == (answer is Answer.SAME), (left, right, answer)
+        if not (junk[left] or junk[right]):
+            assert (labels[left] == labels[right]) == (answer is Answer.SAME), (left, right, answer)
+    for sample in range(len(labels)):
+        if junk[sample]:
+            assert np.count_nonzero(labels == labels[sample]) == 1
+        else:
+            mates = [i for i in engine.store.component(sample) if not junk[i]]
+            assert (labels[mates] == labels[sample]).all()
     partition = engine.partition
     ids, sizes = np.unique(labels, return_counts=True)
     assert partition.cluster_ids().tolist() == ids.tolist()
@@ -90,5 +101,57 @@ def check_at_rest(engine: Engine) -> None:
         assert question.left != question.right
         assert engine.store.relation(question.left, question.right) is None
         assert not engine.store.is_skipped(question.left, question.right)
+        for sample in (question.left, question.right):
+            assert not junk[sample]
+            assert not engine.finished.values[labels == labels[sample]].all()
         assert (question.left_cluster, question.right_cluster) == (labels[question.left], labels[question.right])
         assert 0.0 <= question.probability <= 1.0
+
+
+CORRECTIONS = st.tuples(
+    st.just("correct"),
+    st.sampled_from(("merge", "take out", "move", "cut", "junk", "restore", "finish", "reopen", "requeue")),
+    st.integers(0, 39),
+    st.integers(0, 39),
+    st.integers(1, 4),
+)
+"""To be given to `correction_of`."""
+
+
+def correction_of(engine: Engine, kind: str, first: int, second: int, count: int) -> Correction | None:
+    """A correction as the window could make it, or one that contradicts; None where there is nothing to correct."""
+    n = len(engine.labels)
+    first, second = first % n, second % n
+    members = engine.partition.members(int(engine.labels[first])).tolist()
+    some = tuple(members[:count])
+    chain = tuple(itertools.pairwise(some))
+    if kind in ("junk", "restore", "finish", "reopen"):
+        return Correction(**{kind: tuple(members) if kind in ("finish", "reopen") else some})
+    if kind == "requeue":
+        return Correction(requeue=True)
+    if first == second:
+        return None
+    if kind == "merge":
+        return Correction(together=((first, second),))
+    if kind == "cut":
+        return Correction(apart=((first, second),))
+    rest = [i for i in members if i not in some]
+    apart = ((some[0], rest[0]),) if rest else ()
+    if kind == "take out":
+        return Correction(leave=(some,), together=chain, apart=apart)
+    target = [(some[0], second)] if second not in members else []
+    return Correction(leave=(some,), together=(*chain, *target), apart=apart)
+
+
+def correct(engine: Engine, correction: Correction) -> bool:
+    """Carry a correction out; False where earlier answers say otherwise, and then nothing was changed."""
+    before, question, mark = engine.digest(), engine.question, engine.mark()
+    try:
+        engine.correct(correction)
+    except ContradictionError as error:
+        refused = error
+    else:
+        return True
+    assert refused.chain
+    assert (engine.digest(), engine.question, engine.mark()) == (before, question, mark)
+    return False

@@ -238,7 +238,11 @@ def test_an_outlier_round_holds_the_best_open_home_of_each(seed: int, n: int, an
         homes.pop(cluster, None)
         for home in sorted(homes, key=lambda home: (-homes[home], home)):
             other = context.leader(home)
-            if store.relation(leader, other) is None and not store.is_skipped(leader, other):
+            if (
+                store.relation(leader, other) is None
+                and not store.is_skipped(leader, other)
+                and not (context.junk[leader] or context.junk[other])
+            ):
                 chance = 1.0 / (1.0 + float(np.exp(-homes[home])))
                 gain = chance * float(merge_entropy(partition.size(cluster), partition.size(home), n))
                 rows.append((-round(gain, 12), leader, other))

@@ -11,6 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from a3s_desktop.core.context import Context
+from a3s_desktop.core.correction import Correction
 from a3s_desktop.core.engine import Engine, Mark
 from a3s_desktop.core.strategies import make_strategy
 from a3s_desktop.core.strategies.neighbourhoods import ATTEMPTS, Neighbourhoods
@@ -19,7 +20,7 @@ from a3s_desktop.core.strategies.random_pairs import RandomPairs
 from a3s_desktop.core.strategies.reclustering import EVERY
 from a3s_desktop.core.types import Answer, Question, Reason, StrategyOptions
 from a3s_desktop.errors import InputError
-from tests.core.cases import Case, case_of, check_at_rest, graph_of, random_case
+from tests.core.cases import CORRECTIONS, Case, case_of, check_at_rest, correct, correction_of, graph_of, random_case
 
 BASELINES = ("cobra", "random", "ffqs", "npu", "urasc")
 TOLD_K = ("random", "ffqs", "npu", "urasc")
@@ -35,6 +36,7 @@ SEQUENCE = st.lists(
         st.tuples(st.just("look ahead")),
         st.tuples(st.just("reload")),
         st.tuples(st.just("impose"), st.integers(0, 17), st.integers(0, 17), st.sampled_from(Answer)),
+        *2 * [CORRECTIONS],
     ),
     max_size=40,
 )
@@ -79,7 +81,7 @@ def test_every_sequence_equals_a_replay_of_what_is_in_force(
     case: Case, options: StrategyOptions, operations: list[tuple]
 ) -> None:
     engine = case.engine(options)
-    done: list[tuple[int, int, Answer, bool]] = []
+    done: list[tuple[int, int, Answer, bool] | Correction] = []
     marks: list[tuple[Mark, str]] = []
     for operation, *arguments in operations:
         question = engine.question
@@ -98,21 +100,31 @@ def test_every_sequence_equals_a_replay_of_what_is_in_force(
             engine = case.reload(engine, options)
             assert (engine.digest(), engine.question) == (before, question)
             marks.clear()
+        elif operation == "correct":
+            before = (engine.mark(), engine.digest())
+            correction = correction_of(engine, *arguments)
+            if correction is not None and correct(engine, correction):
+                marks.append(before)
+                done.append(correction)
         elif operation == "impose":
             left, right, answer = arguments[0] % case.n, arguments[1] % case.n, arguments[2]
-            if left != right and (engine.store.relation(left, right) in (None, answer) or answer is Answer.SKIP):
+            if left != right and (engine.store.relation(left, right) in (None, answer) or not answer.is_constraint):
                 marks.append((engine.mark(), engine.digest()))
                 engine.impose(left, right, answer)
                 done.append((left, right, answer, False))
         elif question is not None:
             answer = case.truth(question.left, question.right) if operation == "truth" else operation
-            assert {question.left, question.right} not in [{left, right} for left, right, *_ in done]
+            assert engine.store.relation(question.left, question.right) is None
             marks.append((engine.mark(), engine.digest()))
             engine.record(answer)
             done.append((question.left, question.right, answer, True))
         check_at_rest(engine)
     fresh = case.engine(options)
-    for left, right, answer, asked in done:
+    for one in done:
+        if isinstance(one, Correction):
+            fresh.correct(one)
+            continue
+        left, right, answer, asked = one
         if asked:
             assert fresh.question is not None
             assert (fresh.question.left, fresh.question.right) == (left, right)
@@ -287,14 +299,18 @@ def test_rare_open_pairs_are_found_and_drawn_evenly(seed: int, n: int, answers: 
     store, rng = context.store, np.random.default_rng(seed)
     for answer in answers:
         i, j = rng.integers(n, size=2).tolist()
-        if i != j and answer is Answer.SKIP:
-            store.skip(i, j)
+        if i != j and answer in (Answer.SKIP, Answer.INCOMPARABLE):
+            store.skip(i, j, answer is Answer.INCOMPARABLE)
+        elif i != j and (junk := answer.junked(i, j)):
+            context.correct(Correction(junk=junk))
         elif i != j and store.relation(i, j) is None:
             store.add(i, j, answer)
     unknown = {
         pair
         for pair in itertools.combinations(range(n), 2)
-        if store.relation(*pair) is None and not store.is_skipped(*pair)
+        if store.relation(*pair) is None
+        and not store.is_skipped(*pair)
+        and not (context.junk[pair[0]] or context.junk[pair[1]])
     }
     drawn = Counter(RandomPairs()._rare_pair(context, rng) for _ in range(20 * len(unknown) + 1))
     if unknown:

@@ -47,7 +47,7 @@ def context_of(seed: int, density: float) -> tuple[Context, np.ndarray]:
 
 
 def links_of(context: Context, similarity: np.ndarray) -> ClusterGraph:
-    return ClusterGraph(context.graph, similarity, context.partition, context.store, context.log)
+    return ClusterGraph(context, similarity)
 
 
 def apply(context: Context, links: ClusterGraph, operation: str, i: int, j: int) -> None:
@@ -100,7 +100,7 @@ def test_equal_the_definition_after_any_changes(seed: int, density: float, opera
         else:
             apply(context, links, operation, arguments[0], arguments[-1])
         check_links(context, links)
-    anew = ClusterGraph(context.graph, similarity, context.partition, context.store, UndoLog())
+    anew = ClusterGraph(context, similarity, UndoLog())
     for cluster in context.partition.cluster_ids().tolist():
         assert dict(links.links(cluster)) == dict(anew.links(cluster))
     assert sorted(links.pairs()) == sorted(anew.pairs())
@@ -228,13 +228,13 @@ def test_lengths_are_in_units_of_their_spread(scale: float) -> None:
     distances = np.random.default_rng(0).random((2, len(similarity))).astype(np.float32)
     distances[1] += 5.0
     expected = ((distances - distances.mean(axis=1, keepdims=True)) / distances.std(axis=1, keepdims=True)).mean(axis=0)
-    graph = replace(context.graph, distances=distances * np.float32(scale))
-    links = ClusterGraph(graph, similarity, context.partition, context.store, context.log)
+    context.graph = replace(context.graph, distances=distances * np.float32(scale))
+    links = ClusterGraph(context, similarity)
     np.testing.assert_allclose(links.length, expected, atol=1e-4)
 
 
 def test_equal_lengths_are_all_typical() -> None:
     context, similarity = context_of(1, 0.5)
-    graph = replace(context.graph, distances=np.full((1, len(similarity)), 0.1, np.float32))
-    links = ClusterGraph(graph, similarity, context.partition, context.store, context.log)
+    context.graph = replace(context.graph, distances=np.full((1, len(similarity)), 0.1, np.float32))
+    links = ClusterGraph(context, similarity)
     np.testing.assert_array_equal(links.length, 0.0)

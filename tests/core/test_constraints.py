@@ -19,7 +19,8 @@ OPERATIONS = st.lists(
     st.one_of(
         st.tuples(st.sampled_from((Answer.SAME, Answer.DIFFERENT)), SAMPLE, SAMPLE),
         st.tuples(st.sampled_from((Answer.SAME, Answer.DIFFERENT)), SAMPLE, SAMPLE),
-        st.tuples(st.just(Answer.SKIP), SAMPLE, SAMPLE),
+        st.tuples(st.sampled_from((Answer.SKIP, Answer.INCOMPARABLE)), SAMPLE, SAMPLE),
+        st.tuples(st.just("requeue"), SAMPLE, SAMPLE),
         st.tuples(st.just("mark"), SAMPLE, SAMPLE),
         st.tuples(st.just("rewind"), SAMPLE, SAMPLE),
     ),
@@ -78,7 +79,7 @@ def test_store_equals_the_closure_by_brute_force(operations: list[tuple]) -> Non
     log = UndoLog()
     store = ConstraintStore(log)
     answers: list[Constraint] = []
-    skipped: list[tuple[int, int]] = []
+    skipped: list[tuple[int, int, bool]] = []
     marks: list[tuple] = [(log.mark(), state(store), [], [])]
     for operation, i, j in operations:
         if operation == "mark":
@@ -92,10 +93,14 @@ def test_store_equals_the_closure_by_brute_force(operations: list[tuple]) -> Non
             continue
         if i == j:
             continue
-        if operation is Answer.SKIP:
-            store.skip(i, j)
-            if (min(i, j), max(i, j)) not in skipped:
-                skipped.append((min(i, j), max(i, j)))
+        if operation == "requeue":
+            store.requeue()
+            skipped = [pair for pair in skipped if pair[2]]
+        elif operation in (Answer.SKIP, Answer.INCOMPARABLE):
+            for_good = operation is Answer.INCOMPARABLE
+            store.skip(i, j, for_good)
+            if (min(i, j), max(i, j)) not in [pair[:2] for pair in skipped]:
+                skipped.append((min(i, j), max(i, j), for_good))
         else:
             known = closure(answers)[i, j]
             if known is None or known is operation:
@@ -129,7 +134,7 @@ def test_store_equals_the_closure_by_brute_force(operations: list[tuple]) -> Non
     assert list(store.skipped()) == skipped
     assert store.n_skipped == len(skipped)
     for i, j in itertools.product(range(N), repeat=2):
-        assert store.is_skipped(i, j) == ((min(i, j), max(i, j)) in skipped)
+        assert store.is_skipped(i, j) == ((min(i, j), max(i, j)) in [pair[:2] for pair in skipped])
     log.rewind(0)
     assert state(store) == state(ConstraintStore(UndoLog()))
 
@@ -141,7 +146,7 @@ def test_same_answers_after_a_detour_give_the_same_store(operations: list[tuple]
     store = ConstraintStore(log)
     plain = ConstraintStore(UndoLog())
     for operation, i, j in operations:
-        if i == j or operation in ("mark", "rewind"):
+        if i == j or operation in ("mark", "rewind", "requeue", Answer.INCOMPARABLE):
             continue
         mark = log.mark()
         other = {Answer.SAME: Answer.DIFFERENT, Answer.DIFFERENT: Answer.SKIP, Answer.SKIP: Answer.SAME}[operation]

@@ -11,11 +11,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from a3s_desktop.core.correction import Correction
 from a3s_desktop.core.engine import Engine, Mark
 from a3s_desktop.core.strategies.a3s_paper import A3SPaper
 from a3s_desktop.core.types import Answer, Question, Reason, StrategyOptions
 from a3s_desktop.errors import ContradictionError, InputError
-from tests.core.cases import Case, check_at_rest, random_case
+from tests.core.cases import CORRECTIONS, Case, check_at_rest, correct, correction_of, random_case
 
 CASES = st.builds(random_case, seed=st.integers(0, 10_000), n=st.integers(4, 22), classes=st.integers(1, 4))
 OPTIONS = st.builds(
@@ -34,13 +35,17 @@ OPERATIONS = st.lists(
         st.tuples(st.just("look ahead")),
         st.tuples(st.just("reload")),
         st.tuples(st.just("impose"), st.integers(0, 21), st.integers(0, 21), st.sampled_from(Answer)),
+        *2 * [CORRECTIONS],
     ),
     max_size=50,
 )
-Done = tuple[int, int, Answer, bool]  # left, right, answer, whether it was asked
+Done = tuple[int, int, Answer, bool] | Correction  # left, right, answer, whether it was asked
 
 
 def carry_out(engine: Engine, done: Done) -> None:
+    if isinstance(done, Correction):
+        engine.correct(done)
+        return
     left, right, answer, asked = done
     if asked:
         assert engine.question is not None
@@ -83,11 +88,18 @@ def test_every_sequence_equals_a_replay_of_what_is_in_force(
             assert engine.digest() == before
             assert engine.question == question
             marks.clear()
+        elif operation == "correct":
+            before = (engine.mark(), engine.digest())
+            correction = correction_of(engine, *arguments)
+            if correction is not None and correct(engine, correction):
+                marks.append(before)
+                done.append(correction)
+                undone.clear()
         elif operation == "impose":
             left, right, answer = arguments[0] % case.n, arguments[1] % case.n, arguments[2]
             if left == right:
                 continue
-            if engine.store.relation(left, right) in (None, answer) or answer is Answer.SKIP:
+            if engine.store.relation(left, right) in (None, answer) or not answer.is_constraint:
                 change((left, right, answer, False))
                 undone.clear()
             else:
@@ -97,8 +109,6 @@ def test_every_sequence_equals_a_replay_of_what_is_in_force(
                 assert (engine.digest(), engine.mark()) == (before, mark)
         elif question is not None:
             answer = case.truth(question.left, question.right) if operation == "truth" else operation
-            asked = {frozenset((left, right)) for left, right, *_ in done}
-            assert frozenset((question.left, question.right)) not in asked
             change((question.left, question.right, answer, True))
             undone.clear()
         check_at_rest(engine)
@@ -269,7 +279,7 @@ def test_the_digest_sees_every_part_of_the_state() -> None:
         engine.record(answer)
         seen.add(engine.digest())
         engine.restore(mark)
-    assert len(seen) == 4
+    assert len(seen) == 1 + len(Answer)
     engine.impose(engine.question.left, engine.question.right, Answer.SKIP)
     assert engine.digest() != start
 

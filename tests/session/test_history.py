@@ -8,7 +8,8 @@ from hypothesis import strategies as st
 
 from a3s_desktop.core.types import Answer, Question, Reason
 from a3s_desktop.errors import NothingToUndoError, ProjectError, ProjectVersionError
-from a3s_desktop.session.history import History, RecordedAnswer
+from a3s_desktop.session.entries import RecordedAnswer
+from a3s_desktop.session.history import History
 from a3s_desktop.storage.journal_types import Record
 
 
@@ -33,9 +34,10 @@ def test_undo_and_redo_walk_through_all_answers() -> None:
     for _ in range(5):
         history = history.undo()
     assert history.count == 0
-    assert history.last is None
+    assert history.past is None
     for k in range(5):
-        assert history.next == entry(k)
+        assert history.next is not None
+        assert history.next.entry == entry(k)
         history = history.redo()
     assert lefts(history) == [0, 1, 2, 3, 4]
     assert history.next is None
@@ -55,19 +57,19 @@ def test_nothing_to_undo_is_said() -> None:
 
 def test_counts_follow_the_answers_in_force() -> None:
     history = History().push(entry(0)).push(entry(1, Answer.DIFFERENT)).push(entry(2, Answer.SKIP))
-    assert (history.count, history.same, history.different, history.skipped) == (3, 1, 1, 1)
+    assert (history.count, history.tally.same, history.tally.different, history.tally.skipped) == (3, 1, 1, 1)
     history = history.undo().undo()
-    assert (history.count, history.same, history.different, history.skipped) == (1, 1, 0, 0)
+    assert (history.count, history.tally.same, history.tally.different, history.tally.skipped) == (1, 1, 0, 0)
 
 
 def test_the_digest_tells_answers_apart_and_not_the_road_to_them() -> None:
     direct = History().push(entry(0)).push(entry(1))
     detour = History().push(entry(0)).push(entry(5)).undo().push(entry(1)).undo().redo()
     other = History().push(entry(0)).push(entry(1, Answer.DIFFERENT))
-    assert direct.past is not None
-    assert detour.past is not None
-    assert other.past is not None
-    assert direct.past.digest == detour.past.digest != other.past.digest
+    assert direct.entries is not None
+    assert detour.entries is not None
+    assert other.entries is not None
+    assert direct.entries.digest == detour.entries.digest != other.entries.digest
 
 
 def test_a_record_of_a_newer_version_is_refused_by_name() -> None:
@@ -110,7 +112,7 @@ def test_the_fold_equals_two_plain_lists(kinds: list[str]) -> None:
         records.append(Record(len(records) + 1, kind, payload, 100.0 + number))
         history = history.apply(records[-1])
         assert lefts(history) == past
-        assert history.next == (entry(future[-1]) if future else None)
+        assert (history.next and history.next.entry) == (entry(future[-1]) if future else None)
     assert lefts(History.fold(records)) == past
 
 

@@ -36,6 +36,9 @@ class FailingJournal(MemoryJournal):
         return super().append(kind, payload, at)
 
 
+ARRAYS = ("labels", "confirmed", "is_junk")
+
+
 def same_state(a: SessionState, b: SessionState) -> bool:
     """Equal in all but the revision and the question's id."""
     if a.question is None or b.question is None:
@@ -47,9 +50,9 @@ def same_state(a: SessionState, b: SessionState) -> bool:
     rest = all(
         getattr(a, name) == getattr(b, name)
         for name in SessionState.__slots__
-        if name not in ("revision", "question", "labels")
+        if name not in ("revision", "question", *ARRAYS)
     )
-    return questions and rest and np.array_equal(a.labels, b.labels)
+    return questions and rest and all(np.array_equal(getattr(a, name), getattr(b, name)) for name in ARRAYS)
 
 
 def test_a_new_session_asks(blobs: Data) -> None:

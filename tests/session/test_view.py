@@ -54,9 +54,12 @@ def test_strips_are_as_long_as_the_clusters_allow(blobs: Data) -> None:
 
 def test_a_picture_shares_no_memory_with_the_engine(blobs: Data) -> None:
     session = blobs.session()
-    state = session_state(session.engine, blobs.initial.graph, session._history, 7, True)
-    assert not np.shares_memory(state.labels, session.engine.labels)
-    assert not state.labels.flags.writeable
+    state = session_state(session._position, blobs.initial.graph, session._history, 7, True)
+    live = {"labels": session.engine.labels, "is_junk": session.engine.junk.values}
+    live["confirmed"] = session.engine.confirmed.values
+    for name, values in live.items():
+        assert not np.shares_memory(getattr(state, name), values)
+        assert not getattr(state, name).flags.writeable
     assert state.revision == 7
     assert state.read_only
     before = state.labels.copy()

@@ -16,17 +16,21 @@ import pytest
 
 from a3s_desktop.core.types import Answer, Reason
 from a3s_desktop.errors import ProjectError, StaleAnswerError, StorageFailedError
+from a3s_desktop.session.audit import Precision
 from a3s_desktop.session.state import Change, ChangeKind, Phase, QuestionView, SessionState, no_items
 from a3s_desktop.ui.bridge import Bridge, BridgePhase
-from a3s_desktop.ui.engine_room import Exported, Opened
+from a3s_desktop.ui.engine_room import Exported, Opened, Reading
 from a3s_desktop.ui.jobs import Jobs
 
 
 def make_state(revision: int, answers: int, **changes: object) -> SessionState:
     question = QuestionView(revision, 0, 1, Reason.MERGE, "Same?", 0, 1, 3, 3, (2,), (3,), 0.5)
+    nobody = np.zeros(6, np.bool_)
     state = SessionState(
-        revision, Phase.ASKING, question, 6, answers, answers, 0, 0, 2, 0, answers > 0, False, "Same", "",
-        np.array([0, 1, 0, 1, 0, 1], np.int32),
+        revision=revision, phase=Phase.ASKING, question=question, items=6, answers=answers, same=answers, different=0,
+        skipped=0, incomparable=0, clusters=2, singletons=0, junk=0, can_undo=answers > 0, can_redo=False,
+        undo_text="Same", redo_text="", labels=np.array([0, 1, 0, 1, 0, 1], np.int32), confirmed=nobody,
+        is_junk=nobody, names={}, finished=frozenset(), conflicts=(), useful=0, recent=0, audit=Precision(),
     )  # fmt: skip
     return replace(state, **changes)
 
@@ -78,7 +82,8 @@ class FakeRoom:
         self.looked += 1
         return project, self.revision, (4, 5)
 
-    def history(self, project: int, limit: int) -> tuple[int, tuple[object, ...]]:
+    def read(self, project: int, reading: Reading, limit: int) -> tuple[int, tuple[object, ...]]:
+        assert reading is Reading.HISTORY
         return project, tuple(self.answers[:limit])
 
     def export(self, project: int, kind: str, out: Path, overwrite: bool) -> Exported:

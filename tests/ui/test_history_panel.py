@@ -40,7 +40,7 @@ def test_the_history_follows_the_answers(desk: Desk, tmp_path: Path) -> None:
     desk.until(lambda: model.rowCount() == 3)
     entries = [model.index(i).data(Qt.ItemDataRole.UserRole) for i in range(3)]
     assert [(e.left, e.right) for e in entries] == pairs[::-1]
-    assert "Skipped" in model.index(0).data()
+    assert "Skip" in model.index(0).data()
     desk.until(lambda: desk.history.thumbnail(pairs[0][0]) is not None)
     assert not desk.history.grab().toImage().isNull()
     with desk.qtbot.waitSignal(desk.history.pairChosen) as got:

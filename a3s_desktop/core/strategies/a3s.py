@@ -30,7 +30,7 @@ from a3s_desktop.core.context import Context, Step
 from a3s_desktop.core.forest import Forest
 from a3s_desktop.core.group_facts import GroupFacts
 from a3s_desktop.core.link_model import FACTS, fit, inner_prior, merge_prior, probability
-from a3s_desktop.core.types import Answer, Reason
+from a3s_desktop.core.types import Answer, IntArray, Reason
 
 SURE = 0.9
 """The model joins two clusters unasked from this P(same) on."""
@@ -87,6 +87,9 @@ class A3S:
         candidate = self._best(context, facts)
         return None if candidate is None else self._put(context, facts, candidate)
 
+    def reconsider(self, context: Context) -> None:
+        """Nothing to do: candidates are always current."""
+
     # --- the parts that are derived
 
     def _similarity(self, context: Context) -> npt.NDArray[np.float64]:
@@ -102,7 +105,7 @@ class A3S:
             if isinstance(watcher, GroupFacts):
                 return watcher
         similarity = self._similarity(context)
-        links = ClusterGraph(context.graph, similarity, context.partition, context.store, context.log)
+        links = ClusterGraph(context, similarity)
         forest = Forest(context, similarity)
         facts = GroupFacts(context, links, forest)
         context.watchers += [links, forest, facts]
@@ -153,7 +156,8 @@ class A3S:
             pairs = facts.merges()
             first, second = pairs.first, pairs.second
             chance = probability(pairs.rows, context.values["merge_weights"]).round(9)
-            sure = np.flatnonzero((chance >= SURE) & ~pairs.mixed)
+            barred = _of_any(context.barred(), first, second)
+            sure = np.flatnonzero((chance >= SURE) & ~pairs.mixed & ~barred)
             used: set[int] = set()
             for k in sure[np.lexsort((second[sure], first[sure], -chance[sure]))].tolist():
                 a, b = int(first[k]), int(second[k])
@@ -180,7 +184,7 @@ class A3S:
         first, second = pairs.first, pairs.second
         chance = probability(pairs.rows, context.values["merge_weights"])
         gain = (chance * pairs.entropy * TYPICAL_NMI).round(9)
-        gain[chance < LEAST_CHANCE] = 0.0
+        gain[(chance < LEAST_CHANCE) | _of_any(context.barred(), first, second)] = 0.0
         for k in _descending(gain, first, second):
             a, b = int(first[k]), int(second[k])
             pair = self._open_pair(context, facts.faces(a), facts.faces(b))
@@ -195,7 +199,7 @@ class A3S:
         )
         chance = 1.0 - probability(inner.rows, weights)
         gain = (chance * inner.entropy * (2.0 - TYPICAL_NMI)).round(9)
-        gain[chance < LEAST_CHANCE] = 0.0
+        gain[(chance < LEAST_CHANCE) | _of_any(context.barred(), inner.cluster)] = 0.0
         forest = facts.forest
         for k in _descending(gain, inner.cluster, inner.node):
             cluster, node = int(inner.cluster[k]), int(inner.node[k])
@@ -210,9 +214,18 @@ class A3S:
         if context.store.relation(left[0], right[0]) is not None:
             return None
         for i, j in sorted(product(range(len(left)), range(len(right))), key=sum):
-            if context.store.relation(left[i], right[j]) is None and not context.store.is_skipped(left[i], right[j]):
+            if context.store.relation(left[i], right[j]) is None and context.may_ask(left[i], right[j]):
                 return left[i], right[j]
         return None
+
+
+def _of_any(clusters: IntArray, *ids: npt.NDArray[np.int64]) -> npt.NDArray[np.bool_]:
+    """Where any of several arrays of cluster ids names one of ``clusters``."""
+    found = np.zeros(len(ids[0]), np.bool_)
+    if len(clusters):
+        for some in ids:
+            found |= np.isin(some, clusters)
+    return found
 
 
 def _descending(

@@ -59,6 +59,11 @@ class A3SPaper:
         act = self._aggregate if phase == _AGGREGATE else self._place
         return act(context, first, second)
 
+    def reconsider(self, context: Context) -> None:
+        """Where nothing was left to ask, look for outliers again."""
+        if context.values["phase"] == _DONE:
+            self._start_outlier_round(context)
+
     # --- lists
 
     def _start_iteration(self, context: Context) -> None:
@@ -71,7 +76,7 @@ class A3SPaper:
             if len(rows) == context.partition.n_clusters:
                 break
             left, right = context.leader(int(pairs.first[k])), context.leader(int(pairs.second[k]))
-            if context.store.relation(left, right) is None:
+            if context.store.relation(left, right) is None and context.may_ask(left, right):
                 rows.append((-round(float(pairs.gain[k]), 12), left, right))
         rows.sort(key=lambda row: row[0])  # stable: equal gains stay in order of probability
         context.values["tau"] = self._mean_density(context) + context.options.tau_offset
@@ -127,7 +132,7 @@ class A3SPaper:
         """Purity test (Eq. 5-6): by density first; where that fails the annotator decides, and *different* splits."""
         members = context.partition.members(cluster)
         pure = context.table("pure")
-        if not context.options.purity_test or len(members) < 3 or cluster in pure:
+        if not context.options.purity_test or len(members) < 3 or cluster in pure or context.is_barred(cluster):
             return None
         if self._density(context, members) <= context.values["tau"]:
             ordered = context.from_centre(members)
@@ -224,7 +229,7 @@ class A3SPaper:
                     continue
                 seen.add(home)
                 other_leader = context.leader(home)
-                if store.relation(leader, other_leader) is None and not store.is_skipped(leader, other_leader):
+                if store.relation(leader, other_leader) is None and context.may_ask(leader, other_leader):
                     yield outlier, home, value
                     break
 

@@ -52,11 +52,15 @@ class COBRA:
         cluster_of, store = context.partition.cluster_of, context.store
         for at in range(context.values["at"], len(first)):
             left, right = int(medoids[first[at]]), int(medoids[second[at]])
-            known = store.relation(left, right) is not None or store.is_skipped(left, right)
-            if not known and cluster_of(left) != cluster_of(right):
+            is_open = store.relation(left, right) is None and context.may_ask(left, right)
+            if is_open and cluster_of(left) != cluster_of(right):
                 context.values["at"] = at
                 return self._ask(context, int(first[at]), int(second[at]))
         return None
+
+    def reconsider(self, context: Context) -> None:
+        """Go through the list of pairs again: some may be open that were not."""
+        context.values["at"] = 0
 
     def _ask(self, context: Context, first: int, second: int) -> Step:
         medoids, stand_ins = context.values["medoids"], context.values["stand_ins"]

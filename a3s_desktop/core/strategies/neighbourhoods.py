@@ -104,10 +104,12 @@ class NeighbourhoodStrategy(Reclustering):
 
     def _candidates(self, context: Context, known: Neighbourhoods) -> npt.NDArray[np.int64]:
         """Samples outside all neighbourhoods that something can be learnt about, ascending."""
+        if not (self._open(context, known) or self._may_found(context, known)):
+            return np.zeros(0, np.int64)
         store = context.store
-        candidates = known.group < 0
+        candidates = (known.group < 0) & ~np.isin(context.partition.labels, context.barred())
         touched = {i for left, right, _ in store.constraints() for i in (left, right)}
-        touched.update(i for pair in store.skipped() for i in pair)
+        touched.update(i for left, right, _ in store.skipped() for i in (left, right))
         for sample in sorted(touched):
             if candidates[sample] and not self._partners(context, known, sample):
                 foreign = self._is_foreign(context, known, sample)
@@ -116,19 +118,25 @@ class NeighbourhoodStrategy(Reclustering):
 
     def _is_foreign(self, context: Context, known: Neighbourhoods, sample: int) -> bool:
         relation = context.store.relation
-        return all(relation(sample, founder) is Answer.DIFFERENT for founder in known.founders)
+        return all(relation(sample, founder) is Answer.DIFFERENT for founder in self._open(context, known))
+
+    def _open(self, context: Context, known: Neighbourhoods) -> list[int]:
+        """The founders of neighbourhoods that something may be asked about."""
+        return [founder for founder in known.founders if not context.is_barred(context.home(founder))]
 
     def _partners(self, context: Context, known: Neighbourhoods, sample: int) -> dict[int, int]:
         """The neighbourhoods that a sample can be asked against, and the member of each to ask: the nearest one."""
         store = context.store
-        if known.group[sample] >= 0:
+        if known.group[sample] >= 0 or context.is_barred(context.partition.cluster_of(sample)):
             return {}
         partners: dict[int, int] = {}
         features: npt.NDArray[np.float32] | None = None
         for at, founder in enumerate(known.founders):
             if store.relation(sample, founder) is not None:
                 continue
-            members = known.members[at]
+            if context.is_barred(context.home(founder)):
+                continue
+            members = known.members[at][~context.junk.values[known.members[at]]]
             if store.n_skipped:
                 skipped = np.array([store.is_skipped(sample, i) for i in members.tolist()])
                 if skipped.sum() >= ATTEMPTS or skipped.all():

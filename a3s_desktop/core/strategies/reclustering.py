@@ -69,6 +69,9 @@ class Reclustering(ABC):
             return self._question_step(context, *pair)
         return self._clustering_step(context) if fresh else None
 
+    def reconsider(self, context: Context) -> None:  # noqa: B027 - no strategy needs more
+        """Nothing to do: pairs are chosen from what is open now."""
+
     # --- for subclasses
 
     def features(self, context: Context) -> FloatArray:
@@ -97,7 +100,7 @@ class Reclustering(ABC):
 
     def _recluster(self, context: Context) -> None:
         closure = Closure.of(context.store, context.graph.n)
-        context.partition.relabel(repair(self._cluster(context, closure), closure))
+        context.relabel(repair(self._cluster(context, closure), closure))
         context.values["clustered_at"] = context.store.n_constraints
 
     # --- carrying an answer out
@@ -111,13 +114,13 @@ class Reclustering(ABC):
         own = store.component(left)
         if not together:
             own = min(own, store.component(right), key=lambda part: (len(part), part))
-        members = np.array(own, np.int32)
+        members = np.array([i for i in own if not context.junk[i]], np.int32)
         self._move(context, members, self._home(context, members))
 
     def _home(self, context: Context, own: IntArray) -> int | None:
         """The cluster for a component: where most of it is, else the nearest; None where all hold what differs."""
         partition, store = context.partition, context.store
-        apart = [partition.cluster_of(root) for root in store.separated_from(int(own[0]))]
+        apart = [context.home(root) for root in store.separated_from(int(own[0]))] + context.barred().tolist()
         here, counts = np.unique(partition.labels[own], return_counts=True)
         allowed = ~np.isin(here, apart)
         if allowed.any():

@@ -1,0 +1,69 @@
+"""What an annotator sets right by hand, as constraints and as samples that move."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Self
+
+Pairs = tuple[tuple[int, int], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Correction:
+    """A change of the clustering that was not asked for by a question; all of it or nothing is carried out.
+
+    It names samples, never clusters, so that it means the same when it is replayed on another partition.
+
+    Attributes
+    ----------
+    leave : tuple of tuples of int
+        Groups of samples that leave their clusters first, each group together, with all that is must-linked with it.
+    together, apart : tuple of (int, int)
+        Must-links and cannot-links. The clusters of the former are united, those of the latter divided.
+    junk, restore : tuple of int
+        Samples that leave the clustering, and that come back to it.
+    finish, reopen : tuple of int
+        Samples marked as finished, and no longer so; a cluster is finished when all its samples are.
+    requeue : bool
+        Skipped pairs may be asked again.
+    """
+
+    leave: tuple[tuple[int, ...], ...] = ()
+    together: Pairs = ()
+    apart: Pairs = ()
+    junk: tuple[int, ...] = ()
+    restore: tuple[int, ...] = ()
+    finish: tuple[int, ...] = ()
+    reopen: tuple[int, ...] = ()
+    requeue: bool = False
+
+    def to_json(self) -> dict[str, Any]:
+        """The fields that are not empty, as JSON-able values."""
+        found: dict[str, Any] = {}
+        for name in ("junk", "restore", "finish", "reopen"):
+            if getattr(self, name):
+                found[name] = list(getattr(self, name))
+        for name in ("leave", "together", "apart"):
+            if getattr(self, name):
+                found[name] = [list(pair) for pair in getattr(self, name)]
+        if self.requeue:
+            found["requeue"] = True
+        return found
+
+    @classmethod
+    def from_json(cls, values: Mapping[str, Any]) -> Self:
+        """Inverse of `to_json`. Raises `TypeError` or `ValueError` for what it cannot have written."""
+        read: dict[str, Any] = {}
+        for name in ("junk", "restore", "finish", "reopen"):
+            read[name] = tuple(int(sample) for sample in values.get(name, ()))
+        for name in ("together", "apart"):
+            read[name] = tuple((int(left), int(right)) for left, right in values.get(name, ()))
+        read["leave"] = tuple(tuple(int(sample) for sample in group) for group in values.get("leave", ()))
+        return cls(**read, requeue=bool(values.get("requeue", False)))
+
+    def samples(self) -> set[int]:
+        """All samples that are named."""
+        found = {*self.junk, *self.restore, *self.finish, *self.reopen}
+        found.update(sample for group in (*self.leave, *self.together, *self.apart) for sample in group)
+        return found

@@ -1,0 +1,220 @@
+"""What a history is made of: answers, corrections by hand, and checks of a sample; each as the journal holds it."""
+
+from __future__ import annotations
+
+import enum
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Any, Self
+
+from a3s_desktop.core.correction import Correction
+from a3s_desktop.core.types import Answer, Question, Reason
+from a3s_desktop.errors import InputError, ProjectError
+from a3s_desktop.i18n import tr
+
+
+class CorrectionKind(enum.StrEnum):
+    """What an annotator can set right by hand."""
+
+    MERGE = "merge"
+    SPLIT = "split"
+    MOVE = "move"
+    JUNK = "junk"
+    RESTORE = "restore"
+    NAME = "name"
+    FINISH = "finish"
+    REOPEN = "reopen"
+    REQUEUE = "requeue"
+
+
+@dataclass(frozen=True, slots=True)
+class RecordedAnswer:
+    """One answer to a question.
+
+    Attributes
+    ----------
+    left, right : int
+        Item indices, in the order in which they were shown.
+    answer : Answer
+    reason : Reason
+        Why the pair was asked.
+    when : float
+        POSIX time of the answer in seconds (UTC).
+    withdrawn : bool
+        It was taken back later, out of order: it has no effect.
+    """
+
+    left: int
+    right: int
+    answer: Answer
+    reason: Reason
+    when: float
+    withdrawn: bool = False
+
+    @classmethod
+    def of(cls, question: Question, answer: Answer, when: float) -> Self:
+        """The record of ``answer`` given to ``question``."""
+        return cls(question.left, question.right, answer, question.reason, when)
+
+    def payload(self) -> dict[str, Any]:
+        """The JSON-able journal payload; the time is the record's own."""
+        return {"left": self.left, "right": self.right, "answer": self.answer.value, "reason": self.reason.value}
+
+    @classmethod
+    def from_payload(cls, payload: Mapping[str, Any], when: float) -> Self:
+        """Inverse of `payload`. Raises `ProjectError` for a record that this program cannot have written."""
+        try:
+            return cls(
+                int(payload["left"]),
+                int(payload["right"]),
+                Answer(payload["answer"]),
+                Reason(payload["reason"]),
+                when,
+            )
+        except (KeyError, TypeError, ValueError) as error:
+            raise ProjectError(f"The journal holds an answer that cannot be read ({error}).") from error
+
+    @property
+    def shown(self) -> tuple[int, ...]:
+        """The items that it is about."""
+        return (self.left, self.right)
+
+    def effect(self) -> str:
+        """What it does to the engine, as text: equal texts do the same."""
+        return "-" if self.withdrawn else f"{self.left} {self.right} {self.answer.value}"
+
+    def changed(self, answer: Answer | None) -> Self:
+        """The same with another answer; None: withdrawn."""
+        return replace(self, withdrawn=True) if answer is None else replace(self, answer=answer, withdrawn=False)
+
+    def largest_item(self) -> int:
+        """The largest item index that is named."""
+        return max(self.left, self.right)
+
+
+@dataclass(frozen=True, slots=True)
+class RecordedCorrection:
+    """One correction by hand.
+
+    Attributes
+    ----------
+    what : CorrectionKind
+    correction : Correction
+        Its constraints and moves; empty for a name.
+    shown : tuple of int
+        Some of the items that it is about, for pictures.
+    count : int
+        How many items it is about.
+    when : float
+    name : str
+        The name given; empty: the names in ``replaces`` are taken away.
+    anchors : tuple of int
+        Items that the name hangs on.
+    replaces : tuple of str
+        Keys (`names.name_key`) of the names that this one takes the place of.
+    withdrawn : bool
+    """
+
+    what: CorrectionKind
+    correction: Correction
+    shown: tuple[int, ...]
+    count: int
+    when: float
+    name: str = ""
+    anchors: tuple[int, ...] = ()
+    replaces: tuple[str, ...] = ()
+    withdrawn: bool = False
+
+    def payload(self) -> dict[str, Any]:
+        """The JSON-able journal payload."""
+        found: dict[str, Any] = {"what": self.what.value, "shown": list(self.shown), "count": self.count}
+        if self.what is CorrectionKind.NAME:
+            found |= {"name": self.name, "anchors": list(self.anchors), "replaces": list(self.replaces)}
+        return found | self.correction.to_json()
+
+    @classmethod
+    def from_payload(cls, payload: Mapping[str, Any], when: float) -> Self:
+        """Inverse of `payload`. Raises `ProjectError` for a record that this program cannot have written."""
+        try:
+            return cls(
+                CorrectionKind(payload["what"]),
+                Correction.from_json(payload),
+                tuple(int(item) for item in payload["shown"]),
+                int(payload["count"]),
+                when,
+                str(payload.get("name", "")),
+                tuple(int(item) for item in payload.get("anchors", ())),
+                tuple(str(key) for key in payload.get("replaces", ())),
+            )
+        except (KeyError, TypeError, ValueError) as error:
+            raise ProjectError(f"The journal holds a correction that cannot be read ({error}).") from error
+
+    def effect(self) -> str:
+        """What it does to the engine, as text; a name does nothing."""
+        if self.withdrawn or self.what is CorrectionKind.NAME:
+            return "-"
+        return json.dumps(self.correction.to_json(), sort_keys=True)
+
+    def changed(self, answer: Answer | None) -> Self:
+        """Withdrawn. Raises `InputError` for an answer: a correction has none."""
+        if answer is not None:
+            raise InputError(tr("A correction can only be taken back, not answered differently."))
+        return replace(self, withdrawn=True)
+
+    def largest_item(self) -> int:
+        """The largest item index that is named."""
+        return max((*self.correction.samples(), *self.shown, *self.anchors), default=-1)
+
+
+@dataclass(frozen=True, slots=True)
+class RecordedAudit:
+    """What was said of a pair of a random sample. It changes nothing: it measures.
+
+    Attributes
+    ----------
+    left, right : int
+        Items of one cluster.
+    answer : Answer
+        SAME, DIFFERENT, or SKIP where the annotator could not tell.
+    when : float
+    withdrawn : bool
+    """
+
+    left: int
+    right: int
+    answer: Answer
+    when: float
+    withdrawn: bool = False
+
+    def payload(self) -> dict[str, Any]:
+        """The JSON-able journal payload."""
+        return {"left": self.left, "right": self.right, "answer": self.answer.value}
+
+    @classmethod
+    def from_payload(cls, payload: Mapping[str, Any], when: float) -> Self:
+        """Inverse of `payload`. Raises `ProjectError` for a record that this program cannot have written."""
+        try:
+            return cls(int(payload["left"]), int(payload["right"]), Answer(payload["answer"]), when)
+        except (KeyError, TypeError, ValueError) as error:
+            raise ProjectError(f"The journal holds a check that cannot be read ({error}).") from error
+
+    @property
+    def shown(self) -> tuple[int, ...]:
+        """The items that it is about."""
+        return (self.left, self.right)
+
+    def effect(self) -> str:
+        """Nothing."""
+        return "-"
+
+    def changed(self, answer: Answer | None) -> Self:
+        """The same with another answer; None: withdrawn."""
+        return replace(self, withdrawn=True) if answer is None else replace(self, answer=answer, withdrawn=False)
+
+    def largest_item(self) -> int:
+        """The largest item index that is named."""
+        return max(self.left, self.right)
+
+
+Entry = RecordedAnswer | RecordedCorrection | RecordedAudit
