@@ -6,6 +6,7 @@ import sys
 from pathlib import Path
 
 from a3s_desktop.errors import A3SError
+from a3s_desktop.i18n import tr
 
 
 def candidates() -> tuple[Path, ...]:
@@ -25,7 +26,7 @@ def resource_folder() -> Path:
     for folder in candidates():
         if (folder / "icons").is_dir():
             return folder
-    raise A3SError("The program's own resource files are missing.", "Install the program again.")
+    raise A3SError(tr("The program's own resource files are missing."), tr("Install the program again."))
 
 
 def resource(*parts: str) -> Path:

@@ -19,6 +19,7 @@ from a3s_desktop.core.fpc import compact, fpc
 from a3s_desktop.core.neighbors import scaled
 from a3s_desktop.core.types import FloatArray, InitialOptions, IntArray, PairGraph
 from a3s_desktop.errors import InputError
+from a3s_desktop.i18n import tr
 from a3s_desktop.task import Task
 
 DIRECT_LIMIT = {"spectral": 5_000, "agglomerative": 2_000}  # samples; beyond, micro-clusters up to this number
@@ -126,8 +127,12 @@ def _micro_clusters(
     best = fpc_labels
     if best.max() + 1 > GROUP_LIMIT[options.initial]:
         raise InputError(
-            f"{best.max() + 1} groups are too many for the {options.initial} initial clustering.",
-            "Choose fpc or kmeans instead.",
+            tr(
+                "{number} groups are too many for the {initial} initial clustering.",
+                number=best.max() + 1,
+                initial=options.initial,
+            ),
+            tr("Choose fpc or kmeans instead."),
         )
     for lower in _LOWER:
         finer = fpc(replace(graph, logodds=graph.logodds - np.float32(lower)), options.seed, task)
@@ -137,7 +142,12 @@ def _micro_clusters(
         if best.max() + 1 >= 2 * k:
             break
     count = int(best.max()) + 1
-    return best, f"The {options.initial} clustering worked on {count} micro-clusters of {graph.n} samples."
+    return best, tr(
+        "The {initial} clustering worked on {count} micro-clusters of {count2} samples.",
+        initial=options.initial,
+        count=count,
+        count2=graph.n,
+    )
 
 
 def _centroids(features: FloatArray, micro: IntArray) -> FloatArray:

@@ -17,6 +17,7 @@ from a3s_desktop.core.refinement import jaccard_similarity
 from a3s_desktop.core.types import INITIAL_CLUSTERINGS, FloatArray, InitialOptions, InitialState, IntArray, PairGraph
 from a3s_desktop.core.views import Edges, fuse, union_edges
 from a3s_desktop.errors import InputError
+from a3s_desktop.i18n import tr
 from a3s_desktop.task import Task
 
 CAUTION = 0.15
@@ -58,11 +59,11 @@ def initialize(views: Sequence[npt.NDArray[Any]], options: InitialOptions, task:
     k0 = min(options.pseudo_labels or default_pseudo_labels(n), n)
     tables = [normalise(view, options.normalisation) for view in views]
     graph, calibrations = _pair_graph(tables, options, k0, task)
-    task.stage("Grouping images")
+    task.stage(tr("Grouping images"))
     labels = fpc(graph, options.seed, task)
     note = ""
     if options.initial != "fpc":
-        task.stage(f"Grouping images by {options.initial} clustering")
+        task.stage(tr("Grouping images by {initial} clustering", initial=options.initial))
         labels, note = initial_clustering(tables, graph, labels, options, task)
     sizes = np.bincount(labels)
     report = {
@@ -86,26 +87,45 @@ def initialize(views: Sequence[npt.NDArray[Any]], options: InitialOptions, task:
 
 def _check(views: Sequence[npt.NDArray[Any]], options: InitialOptions) -> None:
     if not views:
-        raise InputError("No features were given.")
+        raise InputError(tr("No features were given."))
     lengths = {len(view) for view in views}
     if len(lengths) > 1:
-        raise InputError(f"The feature sets have different numbers of rows: {', '.join(map(str, sorted(lengths)))}.")
+        raise InputError(
+            tr("The feature sets have different numbers of rows: {value}.", value=", ".join(map(str, sorted(lengths))))
+        )
     if len(views[0]) < 2:
-        raise InputError("At least two images are needed to compare them.")
+        raise InputError(tr("At least two images are needed to compare them."))
     if options.initial not in INITIAL_CLUSTERINGS:
         raise InputError(
-            f"{options.initial!r} is no initial clustering; choose one of {', '.join(INITIAL_CLUSTERINGS)}."
+            tr(
+                "{initial} is no initial clustering; choose one of {value}.",
+                initial=repr(options.initial),
+                value=", ".join(INITIAL_CLUSTERINGS),
+            )
         )
     if options.weights and len(options.weights) != len(views):
-        raise InputError(f"There are {len(options.weights)} weights for {len(views)} feature files; give one for each.")
+        raise InputError(
+            tr(
+                "There are {count} weights for {count2} feature files; give one for each.",
+                count=len(options.weights),
+                count2=len(views),
+            )
+        )
     if not all(0.0 < weight < float("inf") for weight in options.weights):
-        raise InputError("The weight of a feature file must be a number above 0.")
+        raise InputError(tr("The weight of a feature file must be a number above 0."))
     if options.neighbors < 1:
-        raise InputError(f"The number of neighbours must be at least 1, not {options.neighbors}.")
+        raise InputError(
+            tr("The number of neighbours must be at least 1, not {neighbors}.", neighbors=options.neighbors)
+        )
     if options.pseudo_labels is not None and options.pseudo_labels < 1:
-        raise InputError(f"The number of pseudo labels must be at least 1, not {options.pseudo_labels}.")
+        raise InputError(
+            tr(
+                "The number of pseudo labels must be at least 1, not {pseudo_labels}.",
+                pseudo_labels=options.pseudo_labels,
+            )
+        )
     if not options.ratio > 0.0:
-        raise InputError(f"The ratio of clusters must be above 0, not {options.ratio}.")
+        raise InputError(tr("The ratio of clusters must be above 0, not {ratio}.", ratio=options.ratio))
 
 
 def _pair_graph(
@@ -117,13 +137,13 @@ def _pair_graph(
     pseudo: list[IntArray] = []
     for view, table in enumerate(tables):
         which = f" (features {view + 1} of {len(tables)})" if len(tables) > 1 else ""
-        task.stage(f"Comparing images{which}")
+        task.stage(tr("Comparing images{which}", which=which))
         listed, far = nearest_neighbors(table, options.neighbors, task)
-        task.stage(f"Learning which distances mean the same{which}")
+        task.stage(tr("Learning which distances mean the same{which}", which=which))
         pseudo.append(pseudo_labels(table, k0, options.seed, task))
         neighbors.append(listed)
         distances.append(far)
-    task.stage("Linking images")
+    task.stage(tr("Linking images"))
     edges = union_edges(neighbors, distances, tables, task)
     task.step(0.95)
     if options.refine:
@@ -152,7 +172,7 @@ def _refined(
     apart = np.empty_like(edges.distances)
     calibrations, farthest = [], []
     for view, table in enumerate(tables):
-        task.stage("Comparing neighbourhoods")
+        task.stage(tr("Comparing neighbourhoods"))
         apart[view] = 1.0 - jaccard_similarity(
             neighbors[view], distances[view], table, edges.indptr, edges.indices, task
         )

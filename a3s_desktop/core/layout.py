@@ -22,6 +22,7 @@ import numpy as np
 import numpy.typing as npt
 
 from a3s_desktop.core.types import FloatArray, IndexArray, PairGraph
+from a3s_desktop.i18n import tr
 from a3s_desktop.task import Task
 
 _Float = npt.NDArray[np.floating[Any]]
@@ -111,7 +112,7 @@ def graph_layout(graph: PairGraph, start: npt.NDArray[Any], seed: int, task: Tas
     ------
     Cancelled
     """
-    task.stage("Drawing the map")
+    task.stage(tr("Drawing the map"))
     n = graph.n
     if n < 4:
         return _unit_radius(start)

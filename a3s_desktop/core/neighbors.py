@@ -9,6 +9,7 @@ import numpy.typing as npt
 
 from a3s_desktop.core.types import FloatArray, IndexArray, IntArray
 from a3s_desktop.errors import InputError
+from a3s_desktop.i18n import tr
 from a3s_desktop.task import Task
 
 UNIT_NORM_TOLERANCE = 1e-2
@@ -55,7 +56,7 @@ def normalise(features: npt.NDArray[Any], how: Literal["auto", "l2", "none"] = "
         ``features`` is not two-dimensional.
     """
     if features.ndim != 2:
-        raise InputError(f"Features must be a table of two dimensions, not {features.ndim}.")
+        raise InputError(tr("Features must be a table of two dimensions, not {ndim}.", ndim=features.ndim))
     if how != "l2":
         return np.ascontiguousarray(features, np.float32)
     norms = np.concatenate([*_norms(features), np.zeros(0)])
@@ -216,7 +217,7 @@ def nearest_neighbors(features: FloatArray, k: int, task: Task) -> tuple[IntArra
     """
     n, dim = features.shape
     if n < 2:
-        raise InputError("At least two images are needed to compare them.")
+        raise InputError(tr("At least two images are needed to compare them."))
     k = min(k, n - 1)
     points, factor = scaled(features)
     finder = NearestFinder(points, points.mean(axis=0, dtype=np.float64).astype(np.float32))

@@ -10,6 +10,7 @@ from PIL import Image
 
 from a3s_desktop.demo.data import DemoData, image_names, make_image_folders, make_parents, write_image, write_tables
 from a3s_desktop.errors import InputError
+from a3s_desktop.i18n import tr
 from a3s_desktop.storage.files import atomic_folder
 from a3s_desktop.task import Task
 
@@ -49,11 +50,17 @@ def write_demo(
     Cancelled
     """
     if not 3 <= count <= COUNT:
-        raise InputError(f"There are {COUNT} digits; between 3 and that many can be written, not {count}.")
+        raise InputError(
+            tr(
+                "There are {count} digits; between 3 and that many can be written, not {count2}.",
+                count=COUNT,
+                count2=count,
+            )
+        )
     if not 8 <= size <= 1024:
-        raise InputError(f"Digits of {size} pixels are not offered; 8 to 1024 are.")
+        raise InputError(tr("Digits of {size} pixels are not offered; 8 to 1024 are.", size=size))
     task = task or Task()
-    task.stage("Writing digits")
+    task.stage(tr("Writing digits"))
     from sklearn.datasets import load_digits  # takes seconds, so not before it is needed
 
     pixels, classes = load_digits(return_X_y=True)

@@ -21,6 +21,7 @@ from a3s_desktop.demo.camera import backdrop, develop, pose
 from a3s_desktop.demo.data import DemoData, image_names, make_image_folders, make_parents, write_image, write_tables
 from a3s_desktop.demo.individuals import Individual, individuals
 from a3s_desktop.errors import InputError
+from a3s_desktop.i18n import tr
 from a3s_desktop.storage.files import atomic_folder
 from a3s_desktop.task import Task
 
@@ -136,11 +137,13 @@ def write_demo(
     Cancelled
     """
     if individuals_count < 2 or photos < 2:
-        raise InputError("A demo needs at least two individuals with two photographs each.")
+        raise InputError(tr("A demo needs at least two individuals with two photographs each."))
     if min(size) < 32 or max(size) > 4000:
-        raise InputError(f"Photographs of {size[0]} x {size[1]} pixels are not offered; 32 to 4000 are.")
+        raise InputError(
+            tr("Photographs of {size} x {size2} pixels are not offered; 32 to 4000 are.", size=size[0], size2=size[1])
+        )
     task = task or Task()
-    task.stage("Photographing ladybirds")
+    task.stage(tr("Photographing ladybirds"))
     animals = individuals(np.random.default_rng([seed, 0]), individuals_count)
     rng = np.random.default_rng([seed, 1])
     who = np.repeat(np.arange(individuals_count), photos)

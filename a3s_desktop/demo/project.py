@@ -8,6 +8,7 @@ from pathlib import Path
 from a3s_desktop.demo import digits, ladybirds
 from a3s_desktop.demo.data import DemoData, make_parents
 from a3s_desktop.errors import InputError, ProjectError
+from a3s_desktop.i18n import mark, tr
 from a3s_desktop.session.opening import create_project
 from a3s_desktop.storage.spec import ProjectSpec
 from a3s_desktop.task import Task
@@ -23,7 +24,7 @@ def _digits(folder: Path, task: Task) -> DemoData:
 
 _WRITERS: Mapping[str, Callable[[Path, Task], DemoData]] = {"ladybirds": _ladybirds, "digits": _digits}
 DEMOS = tuple(_WRITERS)
-_TITLES = {"ladybirds": "Ladybirds (demo)", "digits": "Digits (demo)"}
+_TITLES = {"ladybirds": mark("Ladybirds (demo)"), "digits": mark("Digits (demo)")}
 
 
 def demo_data(name: str, folder: Path, task: Task) -> DemoData:
@@ -38,13 +39,16 @@ def demo_data(name: str, folder: Path, task: Task) -> DemoData:
     StorageFailedError, Cancelled
     """
     if name not in _WRITERS:
-        raise InputError(f"There is no demo called {name!r}.", f"There are: {', '.join(DEMOS)}.")
+        raise InputError(
+            tr("There is no demo called {name}.", name=repr(name)), tr("There are: {value}.", value=", ".join(DEMOS))
+        )
     data = DemoData.at(folder / name)
     if data.complete:
         return data
     if data.folder.exists() and (not data.folder.is_dir() or any(data.folder.iterdir())):
         raise ProjectError(
-            f"{data.folder} holds something that is not the whole demo.", "Move it away, and start the demo again."
+            tr("{folder} holds something that is not the whole demo.", folder=data.folder),
+            tr("Move it away, and start the demo again."),
         )
     return _WRITERS[name](data.folder, task)
 
@@ -80,7 +84,7 @@ def demo_project(name: str, folder: Path, task: Task) -> Path:
         features=(data.features,),
         order=data.order,
         labels=data.labels,
-        name=_TITLES[name],
+        name=tr(_TITLES[name]),
     )
     create_project(spec, task).close()
     return project

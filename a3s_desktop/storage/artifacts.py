@@ -15,6 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from a3s_desktop.errors import ProjectError
+from a3s_desktop.i18n import tr
 from a3s_desktop.storage import files
 
 Arrays = dict[str, npt.NDArray[Any]]
@@ -85,8 +86,12 @@ def load_arrays(folder: Path, mmap: bool = True, verify: bool | None = None) -> 
         return arrays, dict(facts["meta"])
     except (OSError, ValueError, KeyError, TypeError, AttributeError, EOFError, RecursionError, MemoryError) as error:
         raise ProjectError(
-            f"The saved result {files.show(folder)} is damaged ({(str(error) or type(error).__name__)[:120]}).",
-            "It will be computed again.",
+            tr(
+                "The saved result {folder} is damaged ({value}).",
+                folder=files.show(folder),
+                value=(str(error) or type(error).__name__)[:120],
+            ),
+            tr("It will be computed again."),
         ) from error
 
 

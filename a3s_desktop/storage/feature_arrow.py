@@ -9,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from a3s_desktop.errors import InputError
+from a3s_desktop.i18n import tr
 from a3s_desktop.storage import files, tables
 
 ArrowFeatures = tuple[npt.NDArray[Any], tuple[str, ...] | None, tuple[str, ...]]
@@ -32,14 +33,17 @@ def read(path: Path) -> ArrowFeatures:
         import pyarrow
     except ImportError:
         raise InputError(
-            f"{files.show(path)} can be read only with the package pyarrow.",
-            "Install it with: pip install a3s-desktop[parquet], or save the features as .npy.",
+            tr("{path} can be read only with the package pyarrow.", path=files.show(path)),
+            tr("Install it with: pip install a3s-desktop[parquet], or save the features as .npy."),
         ) from None
     try:
         table = _table(path)
     except (pyarrow.ArrowException, ValueError, MemoryError) as error:
         reason = (str(error).strip().splitlines() or [type(error).__name__])[0][:120]
-        raise InputError(f"{files.show(path)} is damaged, or no such table ({reason}).", "Save it again.") from error
+        raise InputError(
+            tr("{path} is damaged, or no such table ({reason}).", path=files.show(path), reason=reason),
+            tr("Save it again."),
+        ) from error
     return _split(path, table)
 
 
@@ -75,7 +79,13 @@ def _split(path: Path, table: Any) -> ArrowFeatures:
         elif pyarrow.types.is_list(kind) or pyarrow.types.is_large_list(kind) or pyarrow.types.is_fixed_size_list(kind):
             lists.append(field.name)
         elif title in tables.LABEL_COLUMNS:
-            remarks.append(f"{files.show(path)}: the column {files.show(field.name)} was not taken for a feature.")
+            remarks.append(
+                tr(
+                    "{path}: the column {name} was not taken for a feature.",
+                    path=files.show(path),
+                    name=files.show(field.name),
+                )
+            )
         elif title.startswith("__index_level_"):
             continue
         elif pyarrow.types.is_floating(kind) or pyarrow.types.is_integer(kind):
@@ -87,12 +97,17 @@ def _split(path: Path, table: Any) -> ArrowFeatures:
         values = table.column(named).to_pylist()
         empty = next((row for row, value in enumerate(values) if not value), None)
         if empty is not None:
-            raise InputError(f"{files.show(path)}, row {empty}: there is no file name.", "Fill it in.")
+            raise InputError(
+                tr("{path}, row {empty}: there is no file name.", path=files.show(path), empty=empty), tr("Fill it in.")
+            )
         names = tuple(values)
     if lists:
         return _from_lists(path, table, lists), names, tuple(remarks)
     if not numbers:
-        raise InputError(f"{files.show(path)} has no column of numbers.", "It must have one row of numbers per image.")
+        raise InputError(
+            tr("{path} has no column of numbers.", path=files.show(path)),
+            tr("It must have one row of numbers per image."),
+        )
     kinds = [np.dtype(table.schema.field(name).type.to_pandas_dtype()) for name in numbers]
     dtype = np.float64 if any(kind.kind != "f" or kind.itemsize > 4 for kind in kinds) else np.float32
     array = np.empty((table.num_rows, len(numbers)), dtype)
@@ -104,8 +119,12 @@ def _split(path: Path, table: Any) -> ArrowFeatures:
 def _from_lists(path: Path, table: Any, lists: list[str]) -> npt.NDArray[Any]:
     if len(lists) > 1:
         raise InputError(
-            f"{files.show(path)} has several columns of lists ({', '.join(map(repr, lists[:5]))}).",
-            "Save each of them in a file of its own, and choose these as several views.",
+            tr(
+                "{path} has several columns of lists ({value}).",
+                path=files.show(path),
+                value=", ".join(map(repr, lists[:5])),
+            ),
+            tr("Save each of them in a file of its own, and choose these as several views."),
         )
     rows: list[npt.NDArray[Any]] = []
     width = -1
@@ -117,11 +136,18 @@ def _from_lists(path: Path, table: Any, lists: list[str]) -> npt.NDArray[Any]:
         wrong = np.flatnonzero(~(lengths == width))
         if len(wrong):
             raise InputError(
-                f"{files.show(path)}, row {start + int(wrong[0])} has not {width} numbers as the first row has.",
-                "Every image must have as many numbers.",
+                tr(
+                    "{path}, row {number} has not {width} numbers as the first row has.",
+                    path=files.show(path),
+                    number=start + int(wrong[0]),
+                    width=width,
+                ),
+                tr("Every image must have as many numbers."),
             )
         values = chunk.flatten().to_numpy(zero_copy_only=False)
         if values.dtype.kind not in "fiu":
-            raise InputError(f"{files.show(path)}: the column {lists[0]!r} holds no numbers.")
+            raise InputError(
+                tr("{path}: the column {lists} holds no numbers.", path=files.show(path), lists=repr(lists[0]))
+            )
         rows.append(values.reshape(len(lengths), width))
     return np.concatenate(rows) if rows else np.empty((0, 0), np.float32)

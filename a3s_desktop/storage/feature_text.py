@@ -9,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from a3s_desktop.errors import InputError
+from a3s_desktop.i18n import tr
 from a3s_desktop.storage import files, tables
 from a3s_desktop.task import Task
 
@@ -46,7 +47,9 @@ def read(path: Path, task: Task) -> TextFeatures:
         if name is not None:
             names.append(name)
     if layout is None:
-        raise InputError(f"{files.show(path)} is empty.", "It must have one row of numbers per image.")
+        raise InputError(
+            tr("{path} is empty.", path=files.show(path)), tr("It must have one row of numbers per image.")
+        )
     return np.stack(rows), tuple(names) if names else None, np.array(lines, np.int64), layout.remarks()
 
 
@@ -107,7 +110,8 @@ class _Layout:
             )
         if len(fields) - (name_at is not None) - len(left_out) < 1:
             raise InputError(
-                f"{files.show(path)} has no column of numbers.", "It must have one row of numbers per image."
+                tr("{path} has no column of numbers.", path=files.show(path)),
+                tr("It must have one row of numbers per image."),
             )
         return cls(path, len(fields), name_at, tuple(left_out), comma, tuple(header or ()))
 
@@ -115,7 +119,12 @@ class _Layout:
         """What was left out that looks like numbers of the user's."""
         titles = [self.header[at] for at in self.left_out if self.header[at].strip()]
         return tuple(
-            f"{files.show(self.path)}: the column {files.show(title)} was not taken for a feature." for title in titles
+            tr(
+                "{path}: the column {title} was not taken for a feature.",
+                path=files.show(self.path),
+                title=files.show(title),
+            )
+            for title in titles
         )
 
     def parse(self, fields: list[str], index: int, line: int) -> tuple[npt.NDArray[np.float32], str | None]:
@@ -123,7 +132,13 @@ class _Layout:
         where = f"{files.show(self.path)}, row {index} (line {line})"
         if len(fields) != self.width:
             raise InputError(
-                f"{where} has {len(fields)} fields where the first row has {self.width}.", "Correct that line."
+                tr(
+                    "{where} has {count} fields where the first row has {width}.",
+                    where=where,
+                    count=len(fields),
+                    width=self.width,
+                ),
+                tr("Correct that line."),
             )
         columns = [at for at in range(self.width) if at != self.name_at and at not in self.left_out]
         numbers = [fields[at] for at in columns] if len(columns) < self.width else fields
@@ -136,6 +151,13 @@ class _Layout:
             at = columns[next(at for at, number in enumerate(numbers) if not _is_number(number))]
             title = f" ({self.header[at][:40]!r})" if at < len(self.header) else ""
             raise InputError(
-                f"{where}, column {at}{title}: {fields[at][:40]!r} is not a number.", "Correct that field."
+                tr(
+                    "{where}, column {at}{title}: {fields} is not a number.",
+                    where=where,
+                    at=at,
+                    title=title,
+                    fields=repr(fields[at][:40]),
+                ),
+                tr("Correct that field."),
             ) from None
         return values, None if self.name_at is None else fields[self.name_at]

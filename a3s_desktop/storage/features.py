@@ -16,6 +16,7 @@ import numpy.typing as npt
 
 from a3s_desktop.core.neighbors import UNIT_NORM_TOLERANCE
 from a3s_desktop.errors import InputError
+from a3s_desktop.i18n import mark, number, tr, trn
 from a3s_desktop.storage import feature_arrow, feature_text, files, tables
 from a3s_desktop.task import Task
 
@@ -24,9 +25,11 @@ _BLOCK_VALUES = 1 << 20  # values looked at at a time
 _NAME_KEYS = ("names", "paths", "files", "filenames", "file")
 _MAGIC = b"\x93NUMPY"
 _MAX_HEADER = 1 << 16
-_CONVERT = "Save the numbers with numpy.save('features.npy', array), one row per image."
-_TORCH = "In Python: numpy.save('features.npy', torch.load({name!r}, map_location='cpu').float().numpy())"
-_PICKLE = "In Python: numpy.save('features.npy', numpy.asarray(pickle.load(open({name!r}, 'rb')), dtype='float32'))"
+_CONVERT = mark("Save the numbers with numpy.save('features.npy', array), one row per image.")
+_TORCH = mark("In Python: numpy.save('features.npy', torch.load({name!r}, map_location='cpu').float().numpy())")
+_PICKLE = mark(
+    "In Python: numpy.save('features.npy', numpy.asarray(pickle.load(open({name!r}, 'rb')), dtype='float32'))"
+)
 _PICKLES = {".pt": _TORCH, ".pth": _TORCH, ".pkl": _PICKLE, ".pickle": _PICKLE, ".joblib": _CONVERT}
 
 
@@ -75,8 +78,10 @@ def load_features(path: Path, task: Task | None = None) -> FeatureFile:
     suffix = path.suffix.lower()
     if suffix in _PICKLES:
         raise InputError(
-            f"{files.show(path)} is a pickle file, which could run a program when opened; it is not read.",
-            _PICKLES[suffix].format(name=path.name) + ".",
+            tr(
+                "{path} is a pickle file, which could run a program when opened; it is not read.", path=files.show(path)
+            ),
+            tr(_PICKLES[suffix], name=path.name) + ".",
         )
     try:
         if suffix in (".csv", ".tsv", ".tab", ".txt"):
@@ -98,11 +103,12 @@ def load_features(path: Path, task: Task | None = None) -> FeatureFile:
         raise tables.unreadable(path, error) from error
     except (MemoryError, OverflowError) as error:
         raise InputError(
-            f"{files.show(path)} does not fit into memory.", "Save it as .npy, which is read in parts."
+            tr("{path} does not fit into memory.", path=files.show(path)),
+            tr("Save it as .npy, which is read in parts."),
         ) from error
     if not magic:
-        raise InputError(f"{files.show(path)} is empty (0 bytes).", "Save the features again.")
-    raise InputError(f"{files.show(path)} is not a .npy, .npz, .csv or .parquet file.", _CONVERT)
+        raise InputError(tr("{path} is empty (0 bytes).", path=files.show(path)), tr("Save the features again."))
+    raise InputError(tr("{path} is not a .npy, .npz, .csv or .parquet file.", path=files.show(path)), tr(_CONVERT))
 
 
 def _load_npy(path: Path, file: BinaryIO) -> npt.NDArray[Any]:
@@ -114,8 +120,13 @@ def _load_npy(path: Path, file: BinaryIO) -> npt.NDArray[Any]:
     size = os.fstat(file.fileno()).st_size
     if size < needed:
         raise InputError(
-            f"{files.show(path)} is cut off: it has {size:,} bytes where its header announces {needed:,}.",
-            "Copy or save the file again.",
+            tr(
+                "{path} is cut off: it has {size} bytes where its header announces {needed}.",
+                path=files.show(path),
+                size=number(size),
+                needed=number(needed),
+            ),
+            tr("Copy or save the file again."),
         )
     return np.memmap(file, dtype=dtype, mode="r", offset=offset, shape=shape, order="F" if fortran else "C")
 
@@ -127,9 +138,17 @@ def _header(path: Path, file: IO[bytes]) -> tuple[tuple[int, ...], bool, np.dtyp
     """
     magic = file.read(8)
     if magic[:6] != _MAGIC or len(magic) < 8:
-        raise InputError(f"{files.show(path)} is not a .npy array.", _CONVERT)
+        raise InputError(tr("{path} is not a .npy array.", path=files.show(path)), tr(_CONVERT))
     if magic[6] not in (1, 2, 3):
-        raise InputError(f"{files.show(path)} has the unknown .npy version {magic[6]}.{magic[7]}.", _CONVERT)
+        raise InputError(
+            tr(
+                "{path} has the unknown .npy version {magic}.{magic2}.",
+                path=files.show(path),
+                magic=magic[6],
+                magic2=magic[7],
+            ),
+            tr(_CONVERT),
+        )
     length = int.from_bytes(file.read(2 if magic[6] == 1 else 4), "little")
     text = file.read(min(length, _MAX_HEADER + 1))
     try:
@@ -141,7 +160,10 @@ def _header(path: Path, file: IO[bytes]) -> tuple[tuple[int, ...], bool, np.dtyp
         if not isinstance(shape, tuple) or not all(type(side) is int and side >= 0 for side in shape):
             raise ValueError("the shape is wrong")
     except (ValueError, SyntaxError, TypeError, KeyError, IndexError, RecursionError, MemoryError) as error:
-        raise InputError(f"{files.show(path)} has a damaged header ({_short(error)}).", "Save it again.") from error
+        raise InputError(
+            tr("{path} has a damaged header ({short}).", path=files.show(path), short=_short(error)),
+            tr("Save it again."),
+        ) from error
     return shape, bool(fortran), dtype
 
 
@@ -163,25 +185,44 @@ def _check_kind(path: Path, dtype: np.dtype[Any], shape: tuple[int, ...], inside
     """Type and shape of a feature array."""
     where = f"{files.show(path)}{inside}"
     if dtype.hasobject:
-        raise InputError(f"{where} holds Python objects, not numbers; such files are not opened.", _CONVERT)
+        raise InputError(
+            tr("{where} holds Python objects, not numbers; such files are not opened.", where=where), tr(_CONVERT)
+        )
     if dtype.names is not None or dtype.kind not in "fiu":
-        raise InputError(f"{where} holds values of type {dtype.name}, not real numbers.", _CONVERT)
+        raise InputError(
+            tr("{where} holds values of type {name}, not real numbers.", where=where, name=dtype.name), tr(_CONVERT)
+        )
     if len(shape) != 2:
         raise InputError(
-            f"{where} has {len(shape)} dimension{'' if len(shape) == 1 else 's'} (shape {_shape(shape)}), not two.",
-            "It must be a table: one row per image, one column per feature.",
+            trn(
+                "{where} has {n} dimension (shape {shape}), not two.",
+                "{where} has {n} dimensions (shape {shape}), not two.",
+                len(shape),
+                where=where,
+                shape=_shape(shape),
+            ),
+            tr("It must be a table: one row per image, one column per feature."),
         )
     if 0 in shape:
-        raise InputError(f"{where} is empty (shape {_shape(shape)}).", "It must have one row per image.")
+        raise InputError(
+            tr("{where} is empty (shape {shape}).", where=where, shape=_shape(shape)),
+            tr("It must have one row per image."),
+        )
     if shape[0] < MIN_ROWS:
         raise InputError(
-            f"{where} has only {shape[0]} row{'' if shape[0] == 1 else 's'}; at least {MIN_ROWS} images are needed.",
-            "Choose the features of all images.",
+            trn(
+                "{where} has only {n} row; at least {min_rows} images are needed.",
+                "{where} has only {n} rows; at least {min_rows} images are needed.",
+                shape[0],
+                where=where,
+                min_rows=MIN_ROWS,
+            ),
+            tr("Choose the features of all images."),
         )
 
 
 def _shape(shape: tuple[int, ...]) -> str:
-    return " x ".join(str(side) for side in shape) if shape else "none: a single value"
+    return " x ".join(str(side) for side in shape) if shape else tr("none: a single value")
 
 
 def _load_npz(path: Path, file: BinaryIO) -> FeatureFile:
@@ -198,11 +239,17 @@ def _load_npz(path: Path, file: BinaryIO) -> FeatureFile:
             if name_key is not None:
                 names = _names(path, name_key, headers[name_key], archive, len(values))
     except (zipfile.BadZipFile, ValueError, EOFError, NotImplementedError, RuntimeError, KeyError) as error:
-        raise InputError(f"{files.show(path)} is a damaged .npz file ({_short(error)}).", "Save it again.") from error
+        raise InputError(
+            tr("{path} is a damaged .npz file ({short}).", path=files.show(path), short=_short(error)),
+            tr("Save it again."),
+        ) from error
     except Exception as error:
         if isinstance(error, (InputError, OSError, MemoryError, OverflowError)):
             raise
-        raise InputError(f"{files.show(path)} is a damaged .npz file ({_short(error)}).", "Save it again.") from error
+        raise InputError(
+            tr("{path} is a damaged .npz file ({short}).", path=files.show(path), short=_short(error)),
+            tr("Save it again."),
+        ) from error
     return FeatureFile(values, names, path)
 
 
@@ -214,8 +261,13 @@ def _member_header(
     announced = _size(shape, dtype)
     if not dtype.hasobject and announced > info.file_size:
         raise InputError(
-            f"{files.show(path)}, array {info.filename[:-4]!r} announces {announced:,} bytes but holds less.",
-            "Save it again.",
+            tr(
+                "{path}, array {filename} announces {announced} bytes but holds less.",
+                path=files.show(path),
+                filename=repr(info.filename[:-4]),
+                announced=number(announced),
+            ),
+            tr("Save it again."),
         )
     return shape, dtype
 
@@ -226,11 +278,14 @@ def _feature_key(path: Path, headers: dict[str, tuple[tuple[int, ...], np.dtype[
     else:
         tables_in = [name for name, (shape, dtype) in headers.items() if len(shape) == 2 and dtype.kind in "fiu"]
         if len(tables_in) != 1:
-            listed = ", ".join(repr(name) for name in list(headers)[:8]) or "nothing"
-            count = "no" if not tables_in else "more than one"
+            listed = ", ".join(repr(name) for name in list(headers)[:8]) or tr("nothing")
+            if tables_in:
+                text = mark("{path} has more than one two-dimensional array of numbers (it holds {listed}).")
+            else:
+                text = mark("{path} has no two-dimensional array of numbers (it holds {listed}).")
             raise InputError(
-                f"{files.show(path)} has {count} two-dimensional array of numbers (it holds {listed}).",
-                "Save the features under the name 'features'.",
+                tr(text, path=files.show(path), listed=listed),
+                tr("Save the features under the name 'features'."),
             )
         key = tables_in[0]
     shape, dtype = headers[key]
@@ -257,12 +312,18 @@ def _names(
     shape, dtype = header
     if dtype.hasobject or dtype.kind not in "US" or len(shape) != 1:
         raise InputError(
-            f"{files.show(path)}, array {key!r} is not a plain list of texts (type {dtype.name}).",
-            f"Save the names with numpy.array(list_of_names), or leave {key!r} out.",
+            tr(
+                "{path}, array {key} is not a plain list of texts (type {name}).",
+                path=files.show(path),
+                key=repr(key),
+                name=dtype.name,
+            ),
+            tr("Save the names with numpy.array(list_of_names), or leave {key} out.", key=repr(key)),
         )
     if shape[0] != rows:
         raise InputError(
-            f"{files.show(path)} has {rows} rows but {shape[0]} names.", "Save one name for each row of the features."
+            tr("{path} has {rows} rows but {shape} names.", path=files.show(path), rows=rows, shape=shape[0]),
+            tr("Save one name for each row of the features."),
         )
     values = _member(path, archive, key)
     return tuple(v.decode("utf-8", "surrogateescape") if isinstance(v, bytes) else v for v in values.tolist())
@@ -321,15 +382,24 @@ def examine(file: FeatureFile, task: Task | None = None) -> FeatureCheck:
     if zero:
         problems.append(
             InputError(
-                f"{files.show(file.path)}, {file.row(zero[0])} holds only zeros{_more(zero)}.",
-                "Compute the features of that image again, or leave the image out.",
+                tr(
+                    "{path}, {row} holds only zeros{more}.",
+                    path=files.show(file.path),
+                    row=file.row(zero[0]),
+                    more=_more(zero),
+                ),
+                tr("Compute the features of that image again, or leave the image out."),
             )
         )
     if constant.all() and not bad and len(zero) < rows:
         problems.append(
             InputError(
-                f"{files.show(file.path)}: all {rows:,} rows are equal, so nothing can be told apart.",
-                "Check how the features were computed.",
+                tr(
+                    "{path}: all {rows} rows are equal, so nothing can be told apart.",
+                    path=files.show(file.path),
+                    rows=number(rows),
+                ),
+                tr("Check how the features were computed."),
             )
         )
     return FeatureCheck(tuple(problems), int(constant.sum()), unit)
@@ -343,21 +413,28 @@ def _bad_row(file: FeatureFile, bad: list[int]) -> InputError:
         at = int(wrong[0])
         return InputError(
             f"{files.show(file.path)}, {file.row(row)}, column {at} is {_word(float(values[at]))}{_more(bad)}.",
-            "Compute the features of that image again, or leave the image out.",
+            tr("Compute the features of that image again, or leave the image out."),
         )
     at = int(np.argmax(np.abs(values.astype(np.float64))))
     return InputError(
-        f"{files.show(file.path)}, {file.row(row)}, column {at} is too large ({float(values[at]):.3g}){_more(bad)}.",
-        "Scale the features to ordinary size, or compute them again.",
+        tr(
+            "{path}, {row}, column {at} is too large ({float}){more}.",
+            path=files.show(file.path),
+            row=file.row(row),
+            at=at,
+            float=format(float(values[at]), ".3g"),
+            more=_more(bad),
+        ),
+        tr("Scale the features to ordinary size, or compute them again."),
     )
 
 
 def _word(value: float) -> str:
-    return "not a number (NaN)" if value != value else "infinite"
+    return tr("not a number (NaN)") if value != value else tr("infinite")
 
 
 def _more(rows: list[int]) -> str:
-    return f" ({len(rows):,} rows in all)" if len(rows) > 1 else ""
+    return tr(" ({count} rows in all)", count=number(len(rows))) if len(rows) > 1 else ""
 
 
 def check_features(file: FeatureFile, task: Task | None = None) -> None:

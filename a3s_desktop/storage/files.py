@@ -23,27 +23,31 @@ import numpy as np
 import numpy.typing as npt
 
 from a3s_desktop.errors import StorageFailedError
+from a3s_desktop.i18n import mark, tr
 
 TEMPORARY = ".a3s-new-"
 _CHUNK = 1 << 20
 _STALE_SECONDS = 60.0
 
 _CAUSES = {
-    errno.ENOSPC: ("the disk is full", "Free some space and try again."),
-    errno.EDQUOT: ("your disk quota is used up", "Free some space and try again."),
-    errno.EACCES: ("there is no permission", "Choose another folder, or change its permissions."),
-    errno.EPERM: ("there is no permission", "Choose another folder, or change its permissions."),
-    errno.EROFS: ("the drive is read-only", "Choose another folder."),
-    errno.EIO: ("the drive reported an error", "Check the drive and its cable, then try again."),
-    errno.ENODEV: ("the drive is gone", "Connect the drive and try again."),
-    errno.ENOENT: ("its folder does not exist (any more)", "Connect the drive, or choose another folder."),
-    errno.ENOTDIR: ("a part of its path is a file, not a folder", "Choose another folder."),
-    errno.EISDIR: ("a folder of that name is there", "Choose another name."),
-    errno.EEXIST: ("something of that name is there already", "Choose another name."),
-    errno.ENOTEMPTY: ("a folder of that name is there already", "Choose another name."),
-    errno.ENAMETOOLONG: ("its name or path is too long", "Choose a shorter name or a folder nearer to the root."),
-    errno.EMFILE: ("too many files are open", "Close other programs and try again."),
-    errno.EFBIG: ("the file is too large for this drive", "Choose another drive."),
+    errno.ENOSPC: (mark("the disk is full"), mark("Free some space and try again.")),
+    errno.EDQUOT: (mark("your disk quota is used up"), mark("Free some space and try again.")),
+    errno.EACCES: (mark("there is no permission"), mark("Choose another folder, or change its permissions.")),
+    errno.EPERM: (mark("there is no permission"), mark("Choose another folder, or change its permissions.")),
+    errno.EROFS: (mark("the drive is read-only"), mark("Choose another folder.")),
+    errno.EIO: (mark("the drive reported an error"), mark("Check the drive and its cable, then try again.")),
+    errno.ENODEV: (mark("the drive is gone"), mark("Connect the drive and try again.")),
+    errno.ENOENT: (mark("its folder does not exist (any more)"), mark("Connect the drive, or choose another folder.")),
+    errno.ENOTDIR: (mark("a part of its path is a file, not a folder"), mark("Choose another folder.")),
+    errno.EISDIR: (mark("a folder of that name is there"), mark("Choose another name.")),
+    errno.EEXIST: (mark("something of that name is there already"), mark("Choose another name.")),
+    errno.ENOTEMPTY: (mark("a folder of that name is there already"), mark("Choose another name.")),
+    errno.ENAMETOOLONG: (
+        mark("its name or path is too long"),
+        mark("Choose a shorter name or a folder nearer to the root."),
+    ),
+    errno.EMFILE: (mark("too many files are open"), mark("Close other programs and try again.")),
+    errno.EFBIG: (mark("the file is too large for this drive"), mark("Choose another drive.")),
 }
 
 
@@ -57,14 +61,14 @@ def cause_of(error: OSError) -> tuple[str, str]:
     """Cause and hint of an error of the operating system, in plain words."""
     known = _CAUSES.get(error.errno or 0)
     if known is not None:
-        return known
-    return (error.strerror or type(error).__name__, "Check the drive, then try again.")
+        return tr(known[0]), tr(known[1])
+    return (error.strerror or type(error).__name__, tr("Check the drive, then try again."))
 
 
 def write_failed(path: Path | str, error: OSError) -> StorageFailedError:
     """The `StorageFailedError` for an error while writing ``path``."""
     cause, hint = cause_of(error)
-    return StorageFailedError(f"Writing {show(path)} failed: {cause}.", hint)
+    return StorageFailedError(tr("Writing {path} failed: {cause}.", path=show(path), cause=cause), hint)
 
 
 def long_path(path: Path) -> Path:
@@ -91,7 +95,7 @@ def write_all(file: BinaryIO, data: bytes | memoryview) -> None:
     while len(view):
         written = file.write(view[: 1 << 30])
         if not written:
-            raise OSError(errno.EIO, "nothing was written")
+            raise OSError(errno.EIO, tr("nothing was written"))
         view = view[written:]
 
 

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from a3s_desktop.errors import InputError
+from a3s_desktop.i18n import tr
 from a3s_desktop.storage import files
 from a3s_desktop.storage.picture import MAX_DECODED_BYTES, PictureError, read_picture
 from a3s_desktop.task import Task
@@ -23,7 +24,18 @@ EXTENSIONS = frozenset(
         *("heic", "heif", "avif", "ppm", "pgm", "pbm", "pnm"),
     )
 )
-_HIDDEN = frozenset({"thumbs.db", "desktop.ini", "__macosx", "$recycle.bin", "system volume information"})
+_HIDDEN = frozenset(
+    (
+        "thumbs.db",
+        "desktop.ini",
+        "__macosx",
+        "$recycle.bin",
+        "system volume information",
+        "lost+found",
+        "@eadir",
+        "#recycle",
+    )
+)
 _HIDDEN_ATTRIBUTES = getattr(stat, "FILE_ATTRIBUTE_HIDDEN", 2) | getattr(stat, "FILE_ATTRIBUTE_SYSTEM", 4)
 _STEP = 64  # files between two looks at the task
 
@@ -88,7 +100,8 @@ def scan_images(
             pass
     except OSError as error:
         raise InputError(
-            f"The image folder {files.show(root)} cannot be read: {_reason(error)}.", "Choose a folder with images."
+            tr("The image folder {root} cannot be read: {reason}.", root=files.show(root), reason=_reason(error)),
+            tr("Choose a folder with images."),
         ) from error
     walk = _Walk(root, task)
     walk.run()
@@ -162,19 +175,21 @@ class _Walk:
                 for entry in entries:
                     self._entry(entry, prefix + entry.name, subfolders)
         except OSError as error:
-            self.problems.append(ImageProblem(relative or ".", f"the folder cannot be read: {_reason(error)}"))
+            self.problems.append(
+                ImageProblem(relative or ".", tr("the folder cannot be read: {reason}", reason=_reason(error)))
+            )
         return sorted(subfolders)
 
     def _entry(self, entry: os.DirEntry[str], path: str, subfolders: list[str]) -> None:
         name = entry.name
         if name.startswith(".") or name.lower() in _HIDDEN or _is_hidden(entry):
             return
-        is_image = os.path.splitext(name)[1].lower() in EXTENSIONS
+        is_image = os.path.splitext(name)[1].rstrip().lower() in EXTENSIONS
         if entry.is_symlink():
             try:
                 mode = entry.stat().st_mode
             except OSError:
-                self.problems.append(ImageProblem(path, "the link leads nowhere"))
+                self.problems.append(ImageProblem(path, tr("the link leads nowhere")))
                 return
             if stat.S_ISDIR(mode):
                 self._links.append(path)
@@ -207,11 +222,11 @@ def _is_hidden(entry: os.DirEntry[str]) -> bool:
 
 def _reason(error: OSError) -> str:
     if isinstance(error, FileNotFoundError):
-        return "it does not exist"
+        return tr("it does not exist")
     if isinstance(error, NotADirectoryError):
-        return "it is a file, not a folder"
+        return tr("it is a file, not a folder")
     if isinstance(error, PermissionError):
-        return "there is no permission to read it"
+        return tr("there is no permission to read it")
     return error.strerror or type(error).__name__
 
 
@@ -244,12 +259,12 @@ def _probe(path: str) -> str:
         with open(path, "rb", buffering=0) as file:
             size = os.fstat(file.fileno()).st_size
             if size == 0:
-                return "the file is empty"
+                return tr("the file is empty")
             head = file.read(64)
             file.seek(max(0, size - 32))
             tail = file.read(32)
     except OSError as error:
-        return f"the file cannot be read: {_reason(error)}"
+        return tr("the file cannot be read: {reason}", reason=_reason(error))
     return "" if _plausible(head, tail, size) else _decode(path)
 
 

@@ -9,6 +9,7 @@ from pathlib import Path, PureWindowsPath
 from typing import Any
 
 from a3s_desktop.errors import ProjectError
+from a3s_desktop.i18n import tr
 from a3s_desktop.storage import files
 from a3s_desktop.storage.keys import Part, locate_part, split_key
 
@@ -83,13 +84,18 @@ class Items:
             problems = {int(key): str(reason) for key, reason in values["problems"].items()}
         except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
             raise ProjectError(
-                f"The list of images {files.show(where)} is damaged.", "Restore the project from a backup."
+                tr("The list of images {where} is damaged.", where=files.show(where)),
+                tr("Restore the project from a backup."),
             ) from error
         for index, path in enumerate(paths):
             if not isinstance(path, str) or not is_inside(path):
                 raise ProjectError(
-                    f"The list of images {files.show(where)}, entry {index}, leads out of the image folder.",
-                    "Restore the project from a backup.",
+                    tr(
+                        "The list of images {where}, entry {index}, leads out of the image folder.",
+                        where=files.show(where),
+                        index=index,
+                    ),
+                    tr("Restore the project from a backup."),
                 )
         return cls(root, paths, {i: reason for i, reason in problems.items() if 0 <= i < len(paths)})
 

@@ -14,6 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from a3s_desktop.errors import StorageFailedError
+from a3s_desktop.i18n import tr
 
 Arrays = dict[str, npt.NDArray[Any]]
 
@@ -171,7 +172,7 @@ class MemoryJournal:
     def append(self, kind: str, payload: Mapping[str, Any], at: float | None = None) -> int:
         """Add a record; see `JournalProtocol.append`."""
         if self._closed:
-            raise StorageFailedError("The journal is closed.", "Open the project again.")
+            raise StorageFailedError(tr("The journal is closed."), tr("Open the project again."))
         plain = json.loads(encode_payload(payload))
         record = Record(len(self._records) + 1, kind, plain, time.time() if at is None else float(at))
         self._records.append(record)

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from a3s_desktop.errors import ProjectError, ProjectLockedError
+from a3s_desktop.i18n import tr
 from a3s_desktop.storage import files
 
 if sys.platform == "win32":
@@ -35,7 +36,7 @@ class Holder:
 
     def __str__(self) -> str:
         if not self.pid:
-            return "another window"
+            return tr("another window")
         who = f"process {self.pid}" + (f" on {self.host}" if self.host else "")
         if not self.since:
             return who
@@ -78,8 +79,12 @@ class FileLock:
         except OSError as error:
             cause, _ = files.cause_of(error)
             raise ProjectError(
-                f"The project in {files.show(self._path.parent)} cannot be opened for writing: {cause}.",
-                "Open it read-only, or change the permissions of its folder.",
+                tr(
+                    "The project in {parent} cannot be opened for writing: {cause}.",
+                    parent=files.show(self._path.parent),
+                    cause=cause,
+                ),
+                tr("Open it read-only, or change the permissions of its folder."),
             ) from error
         try:
             _lock(handle)
@@ -87,12 +92,20 @@ class FileLock:
             os.close(handle)
             if error.errno in _BUSY:
                 raise ProjectLockedError(
-                    f"The project in {files.show(self._path.parent)} is already open ({self.holder()}).",
-                    "Close it there, or open it read-only here.",
+                    tr(
+                        "The project in {parent} is already open ({holder}).",
+                        parent=files.show(self._path.parent),
+                        holder=self.holder(),
+                    ),
+                    tr("Close it there, or open it read-only here."),
                 ) from None
             raise ProjectError(
-                f"The drive of {files.show(self._path.parent)} does not support locks ({error.strerror}).",
-                "Open it read-only, or move the project to another drive.",
+                tr(
+                    "The drive of {parent} does not support locks ({strerror}).",
+                    parent=files.show(self._path.parent),
+                    strerror=error.strerror,
+                ),
+                tr("Open it read-only, or move the project to another drive."),
             ) from error
         self._handle = handle
         self._describe()

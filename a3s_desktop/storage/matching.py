@@ -12,12 +12,13 @@ import numpy.typing as npt
 
 from a3s_desktop.core.types import IndexArray, IntArray
 from a3s_desktop.errors import InputError
+from a3s_desktop.i18n import mark, number, tr
 from a3s_desktop.storage import features, files, tables
 from a3s_desktop.storage.features import FeatureFile
 from a3s_desktop.storage.names import NameIndex
 
 How = Literal["order file", "names", "sorted", "described"]
-_CHOOSE = "Choose the image folder that the features were computed from, or give an order file."
+_CHOOSE = mark("Choose the image folder that the features were computed from, or give an order file.")
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,9 +127,14 @@ def match_rows(
         both = view.names is not None and first.names is not None and order_file is None
         if len(view.values) != len(first.values) and not (both and unmatched.images != "stop"):
             raise InputError(
-                f"{files.show(view.path)} has {len(view.values):,} rows, but {files.show(first.path)} has "
-                f"{len(first.values):,}.",
-                "All feature files must be of the same images.",
+                tr(
+                    "{path} has {count} rows, but {path2} has {count2}.",
+                    path=files.show(view.path),
+                    count=number(len(view.values)),
+                    path2=files.show(first.path),
+                    count2=number(len(first.values)),
+                ),
+                tr("All feature files must be of the same images."),
             )
     if order_file is not None:
         return _by_order(paths, views, order_file, root, unmatched)
@@ -147,20 +153,33 @@ def _by_order(
     rows = len(first.values)
     if len(names) != rows:
         what = (
-            f"its first file without a row is {files.show(names[rows])}"
+            tr("its first file without a row is {names}", names=files.show(names[rows]))
             if len(names) > rows
-            else f"the first row without a file is {first.row(len(names))}"
+            else tr("the first row without a file is {row}", row=first.row(len(names)))
         )
         raise InputError(
-            f"The order file {files.show(order_file)} lists {len(names):,} files, but {files.show(first.path)} has "
-            f"{rows:,} rows; {what}.",
-            "Give the order file that belongs to these features.",
+            tr(
+                "The order file {order_file} lists {count} files, but {path} has {rows} rows; {what}.",
+                order_file=files.show(order_file),
+                count=number(len(names)),
+                path=files.show(first.path),
+                rows=number(rows),
+                what=what,
+            ),
+            tr("Give the order file that belongs to these features."),
         )
     index = NameIndex(paths, root)
-    found = _resolve(names, index, paths, f"The order file {files.show(order_file)}", "entry {}".format)
+    found = _resolve(
+        names, index, paths, tr("The order file {order_file}", order_file=files.show(order_file)), "entry {}".format
+    )
     warnings = [
-        f"{files.show(view.path)} names {files.show(view.names[at])} at {view.row(at)}, where the order file has "
-        f"{files.show(names[at])}; the order file was followed."
+        tr(
+            "{path} names {names} at {row}, where the order file has {names2}; the order file was followed.",
+            path=files.show(view.path),
+            names=files.show(view.names[at]),
+            row=view.row(at),
+            names2=files.show(names[at]),
+        )
         for view in views
         if view.names is not None
         for at in [_first_difference([index.find(name) for name in view.names], found.images)]
@@ -205,8 +224,14 @@ def _resolve(
         if image is not None:
             if image in taken:
                 raise InputError(
-                    f"{where}: {place(taken[image])} and {place(row)} are both of {files.show(paths[image])}.",
-                    "Each image must have exactly one row.",
+                    tr(
+                        "{where}: {place} and {place2} are both of {paths}.",
+                        where=where,
+                        place=place(taken[image]),
+                        place2=place(row),
+                        paths=files.show(paths[image]),
+                    ),
+                    tr("Each image must have exactly one row."),
                 )
             taken[image] = row
         images.append(image)
@@ -225,20 +250,31 @@ def _joined(
         rows = [row for row, image in enumerate(file.images) if image is None]
         spare += [f"{file.place(row)}: {file.names[row]}" for row in rows]
         if rows and unmatched.rows == "stop":
-            more = f" ({len(rows):,} such names in all)" if len(rows) > 1 else ""
+            more = tr(" ({count} such names in all)", count=number(len(rows))) if len(rows) > 1 else ""
             raise UnmatchedError(
-                f"{file.where}, {file.place(rows[0])}: {files.show(file.names[rows[0]])} fits no image of the folder, "
-                f"or more than one{more}.",
-                _CHOOSE,
+                tr(
+                    "{where}, {place}: {names} fits no image of the folder, or more than one{more}.",
+                    where=file.where,
+                    place=file.place(rows[0]),
+                    names=files.show(file.names[rows[0]]),
+                    more=more,
+                ),
+                tr(_CHOOSE),
                 tuple(spare),
                 without,
             )
     if without and unmatched.images == "stop":
         poorest = min(resolved, key=lambda file: len(file.images))
         raise UnmatchedError(
-            f"{poorest.where} has {len(poorest.images):,} rows, but the folder has {len(paths):,} images; the first "
-            f"image without a row is {files.show(without[0])}.",
-            "Compute the features of the missing images, or move these images out of the folder.",
+            tr(
+                "{where} has {count} rows, but the folder has {count2} images; the first image without a "
+                "row is {without}.",
+                where=poorest.where,
+                count=number(len(poorest.images)),
+                count2=number(len(paths)),
+                without=files.show(without[0]),
+            ),
+            tr("Compute the features of the missing images, or move these images out of the folder."),
             tuple(spare),
             without,
         )
@@ -268,12 +304,19 @@ def _same_count(paths: Sequence[str], view: FeatureFile) -> None:
     if rows == len(paths):
         return
     if rows > len(paths):
-        last = f" (the last image is {files.show(paths[-1])})" if paths else ""
-        what = f"the first row without an image is {view.row(len(paths))}{last}"
+        last = tr(" (the last image is {paths})", paths=files.show(paths[-1])) if paths else ""
+        what = tr("the first row without an image is {row}{last}", row=view.row(len(paths)), last=last)
     else:
-        what = f"in sorted order the first image without a row is {files.show(paths[rows])}"
+        what = tr("in sorted order the first image without a row is {paths}", paths=files.show(paths[rows]))
     raise InputError(
-        f"{files.show(view.path)} has {rows:,} rows, but the image folder has {len(paths):,} images; {what}.", _CHOOSE
+        tr(
+            "{path} has {rows} rows, but the image folder has {count} images; {what}.",
+            path=files.show(view.path),
+            rows=number(rows),
+            count=number(len(paths)),
+            what=what,
+        ),
+        tr(_CHOOSE),
     )
 
 
@@ -301,21 +344,32 @@ def load_labels(path: Path, count: int, paths: Sequence[str] | None = None, root
     label_at = tables.column(table.header, tables.LABEL_COLUMNS)
     file_at = tables.column(table.header, tables.FILE_COLUMNS)
     if not table.rows:
-        raise InputError(f"The labels file {files.show(path)} is empty.", "It must have one label per image.")
+        raise InputError(
+            tr("The labels file {path} is empty.", path=files.show(path)), tr("It must have one label per image.")
+        )
     if not table.header:
         width = len(table.rows[0])
         file_at, label_at = (0, 1) if width >= 2 else (None, 0)
     if label_at is None:
         raise InputError(
-            f"The labels file {files.show(path)} has no column 'label' (it has {', '.join(table.header)[:200]}).",
-            "Give it the columns file,label.",
+            tr(
+                "The labels file {path} has no column 'label' (it has {value}).",
+                path=files.show(path),
+                value=", ".join(table.header)[:200],
+            ),
+            tr("Give it the columns file,label."),
         )
     values: list[str] = []
     for at, row in enumerate(table.rows):
         if len(row) <= label_at or not row[label_at].strip():
             raise InputError(
-                f"The labels file {files.show(path)}, row {at} (line {table.lines[at]}), has no label.",
-                "Fill it in: labels are needed for every image, or leave the labels file out.",
+                tr(
+                    "The labels file {path}, row {at} (line {lines}), has no label.",
+                    path=files.show(path),
+                    at=at,
+                    lines=table.lines[at],
+                ),
+                tr("Fill it in: labels are needed for every image, or leave the labels file out."),
             )
         values.append(row[label_at].strip())
     if paths is None or file_at is None:
@@ -336,17 +390,29 @@ def _by_file(
             continue
         if image in found and values[found[image]] != values[at]:
             raise InputError(
-                f"The labels file {files.show(path)}: rows {found[image]} and {at} (lines {table.lines[found[image]]} "
-                f"and {table.lines[at]}) give {files.show(paths[image])} two labels.",
-                "Remove one of them.",
+                tr(
+                    "The labels file {path}: rows {found} and {at} (lines {lines} and {lines2}) give {paths} "
+                    "two labels.",
+                    path=files.show(path),
+                    found=found[image],
+                    at=at,
+                    lines=table.lines[found[image]],
+                    lines2=table.lines[at],
+                    paths=files.show(paths[image]),
+                ),
+                tr("Remove one of them."),
             )
         found[image] = at
     missing = next((i for i in range(len(paths)) if i not in found), None)
     if missing is not None:
         raise InputError(
-            f"The labels file {files.show(path)} has no label for {files.show(paths[missing])} "
-            f"({len(paths) - len(found):,} images without one).",
-            "Add the missing lines, or leave the labels file out.",
+            tr(
+                "The labels file {path} has no label for {paths} ({number} images without one).",
+                path=files.show(path),
+                paths=files.show(paths[missing]),
+                number=number(len(paths) - len(found)),
+            ),
+            tr("Add the missing lines, or leave the labels file out."),
         )
     return [values[found[i]] for i in range(len(paths))]
 
@@ -355,32 +421,48 @@ def _npy_labels(path: Path, count: int) -> npt.NDArray[Any]:
     shape, dtype = features.read_npy_header(path)
     if dtype.hasobject or dtype.names is not None or dtype.kind not in "iuUSbf":
         raise InputError(
-            f"The labels file {files.show(path)} holds values of type {dtype.name}, not numbers or text.",
-            "Save it with numpy.save('labels.npy', numpy.array(list_of_labels)).",
+            tr(
+                "The labels file {path} holds values of type {name}, not numbers or text.",
+                path=files.show(path),
+                name=dtype.name,
+            ),
+            tr("Save it with numpy.save('labels.npy', numpy.array(list_of_labels))."),
         )
     if len(shape) != 1:
         raise InputError(
-            f"The labels file {files.show(path)} has {len(shape)} dimensions, not one.", "Save one label per row."
+            tr("The labels file {path} has {count} dimensions, not one.", path=files.show(path), count=len(shape)),
+            tr("Save one label per row."),
         )
     _label_count(path, shape[0], count)
     try:
         values = np.load(files.long_path(path), allow_pickle=False)
     except (ValueError, OSError, EOFError) as error:
-        raise InputError(f"The labels file {files.show(path)} is damaged or cut off.", "Save it again.") from error
+        raise InputError(
+            tr("The labels file {path} is damaged or cut off.", path=files.show(path)), tr("Save it again.")
+        ) from error
     if values.dtype.kind == "f" and not np.isfinite(values).all():
         at = int(np.flatnonzero(~np.isfinite(values))[0])
-        raise InputError(f"The labels file {files.show(path)}, row {at}, has no label.", "Fill it in.")
+        raise InputError(
+            tr("The labels file {path}, row {at}, has no label.", path=files.show(path), at=at), tr("Fill it in.")
+        )
     return np.asarray(values)
 
 
 def _label_count(path: Path, labels: int, rows: int) -> None:
     if labels != rows:
         first = min(labels, rows)
-        which = "label without a row" if labels > rows else "row without a label"
+        which = tr("label without a row") if labels > rows else tr("row without a label")
         raise InputError(
-            f"The labels file {files.show(path)} has {labels:,} labels, but the features have {rows:,} rows; the first "
-            f"{which} is row {first}.",
-            "Give one label per row, in the order of the rows.",
+            tr(
+                "The labels file {path} has {labels} labels, but the features have {rows} rows; the "
+                "first {which} is row {first}.",
+                path=files.show(path),
+                labels=number(labels),
+                rows=number(rows),
+                which=which,
+                first=first,
+            ),
+            tr("Give one label per row, in the order of the rows."),
         )
 
 

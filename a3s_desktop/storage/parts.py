@@ -10,6 +10,7 @@ from itertools import combinations
 from pathlib import Path
 
 from a3s_desktop.errors import InputError
+from a3s_desktop.i18n import tr
 from a3s_desktop.storage import files, tables
 from a3s_desktop.storage.keys import Part, part_key, split_key
 from a3s_desktop.storage.names import NameIndex
@@ -88,12 +89,16 @@ def load_parts(path: Path, photos: Sequence[str], root: str = "") -> PartTable:
     sides = [tables.column(table.header, names) for names in _SIDES]
     corners = [tables.column(table.header, names) for names in _CORNERS]
     ends = [tables.column(table.header, names) for names in _ENDS]
-    where = f"The table of rectangles {files.show(path)}"
+    where = tr("The table of rectangles {path}", path=files.show(path))
     by_size = None not in (*starts, *sides)
     if file_at is None or not (by_size or None not in (*corners, *ends)):
         raise InputError(
-            f"{where} lacks the columns it needs (it has {', '.join(table.header)[:200] or 'no header'}).",
-            "Give it the columns file,x,y,width,height or file,xmin,ymin,xmax,ymax.",
+            tr(
+                "{where} lacks the columns it needs (it has {value}).",
+                where=where,
+                value=", ".join(table.header)[:200] or tr("no header"),
+            ),
+            tr("Give it the columns file,x,y,width,height or file,xmin,ymin,xmax,ymax."),
         )
     columns = [*starts, *sides] if by_size else [*corners, *ends]
     index = NameIndex(photos, root)
@@ -108,10 +113,12 @@ def load_parts(path: Path, photos: Sequence[str], root: str = "") -> PartTable:
             continue
         key = part_key(photos[photo], part)
         if key in keys:
-            raise InputError(f"{place} is the same as row {keys[key]}.", "Remove one of them.")
+            raise InputError(
+                tr("{place} is the same as row {keys}.", place=place, keys=keys[key]), tr("Remove one of them.")
+            )
         keys[key] = row
     if not table.rows:
-        raise InputError(f"{where} is empty.", "It must have one row for each rectangle.")
+        raise InputError(tr("{where} is empty.", where=where), tr("It must have one row for each rectangle."))
     return PartTable(tuple(keys), tuple(unknown))
 
 
@@ -121,10 +128,13 @@ def _part(texts: list[str], by_size: bool, place: str) -> Part:
         if not all(abs(number) < 1e8 for number in (a, b, c, d)):
             raise ValueError
     except ValueError:
-        raise InputError(f"{place}: {', '.join(texts)[:60]!r} are not four numbers.", "Correct that line.") from None
+        raise InputError(
+            tr("{place}: {value} are not four numbers.", place=place, value=repr(", ".join(texts)[:60])),
+            tr("Correct that line."),
+        ) from None
     right, bottom = (a + c, b + d) if by_size else (c, d)
     x, y = max(0, math.floor(a)), max(0, math.floor(b))
     part = Part(x, y, math.ceil(right) - x, math.ceil(bottom) - y)
     if part.width < 1 or part.height < 1:
-        raise InputError(f"{place}: the rectangle has no area.", "Correct that line.")
+        raise InputError(tr("{place}: the rectangle has no area.", place=place), tr("Correct that line."))
     return part

@@ -11,12 +11,14 @@ import threading
 import warnings
 import zlib
 from dataclasses import dataclass
+from math import ceil, floor
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
 
+from a3s_desktop.i18n import mark, tr
 from a3s_desktop.storage.keys import Part, locate_part
 
 if TYPE_CHECKING:
@@ -25,7 +27,7 @@ if TYPE_CHECKING:
 MAX_PIXELS = 500_000_000  # of a file that can be read scaled (JPEG)
 MAX_DECODED_BYTES = 800_000_000  # of a file that must be decoded whole first
 MAX_RESULT_PIXELS = 48_000_000  # what anyone is ever given: less than 256 MB
-CUT = "the end of the file is missing"
+CUT = mark("the end of the file is missing")
 FORMATS = ("JPEG", "PNG", "WEBP", "GIF", "BMP", "DIB", "TIFF", "PPM", "AVIF", "HEIF")  # never PostScript and its like
 _STRETCH = (0.1, 99.9)  # percentiles that become black and white in images of more than eight bits
 _PERCENTILE_SAMPLE = 4_000_000
@@ -98,15 +100,15 @@ def read_picture(path: Path, box: tuple[int, int] | None = None, part: Part | No
     except PictureError:
         raise
     except MemoryError:
-        raise PictureError("there is not enough memory to show it") from None
+        raise PictureError(tr("there is not enough memory to show it")) from None
     except FileNotFoundError:
-        raise PictureError("the file is missing") from None
+        raise PictureError(tr("the file is missing")) from None
     except IsADirectoryError:
-        raise PictureError("it is a folder, not an image") from None
+        raise PictureError(tr("it is a folder, not an image")) from None
     except PermissionError:
-        raise PictureError("there is no permission to read the file") from None
+        raise PictureError(tr("there is no permission to read the file")) from None
     except Exception as error:  # decoders raise anything on damaged files
-        raise PictureError(f"it cannot be decoded ({_short(error, path)})") from None
+        raise PictureError(tr("it cannot be decoded ({short})", short=_short(error, path))) from None
 
 
 def scaled_size(size: tuple[int, int], box: tuple[int, int] | None) -> tuple[int, int]:
@@ -141,7 +143,7 @@ def _read(path: Path, box: tuple[int, int] | None, part: Part | None) -> Picture
     # A JPEG file that ends too early: with an end added, the decoder gives what there is.
     with Image.open(io.BytesIO(path.read_bytes() + b"\xff\xd9" * 8), formats=FORMATS) as image:
         picture = _picture(image, box, part)
-        return Picture(picture.pixels, picture.size, CUT)
+        return Picture(picture.pixels, picture.size, tr(CUT))
 
 
 def _check_sums(path: Path) -> None:
@@ -154,7 +156,7 @@ def _check_sums(path: Path) -> None:
             if len(data) < length:
                 return  # the decoder will say that it is cut off
             if head[4:] == b"IDAT" and zlib.crc32(data, zlib.crc32(head[4:])) != int.from_bytes(file.read(4), "big"):
-                raise PictureError("it is damaged (a checksum is wrong)")
+                raise PictureError(tr("it is damaged (a checksum is wrong)"))
             if head[4:] == b"IEND":
                 return
             if head[4:] != b"IDAT":
@@ -165,10 +167,10 @@ def _unknown(path: Path) -> str:
     with path.open("rb") as file:
         head = file.read(16)
     if not head:
-        return "the file is empty"
+        return tr("the file is empty")
     if head[4:8] == b"ftyp" and head[8:12] in (b"heic", b"heix", b"hevc", b"mif1", b"msf1") and not register_heif():
-        return "HEIC images need the package pi-heif"
-    return "it is no image of a known format, or its beginning is damaged"
+        return tr("HEIC images need the package pi-heif")
+    return tr("it is no image of a known format, or its beginning is damaged")
 
 
 def register_heif() -> bool:
@@ -205,15 +207,20 @@ def _picture(image: Image.Image, box: tuple[int, int] | None, part: Part | None)
             min((area.x + area.width) * across, picture.size[0]),
             min((area.y + area.height) * down, picture.size[1]),
         )
+        # Cropped first: what lies beside a part must not bleed into its edges.
+        left, top, right, bottom = (floor(corners[0]), floor(corners[1]), ceil(corners[2]), ceil(corners[3]))
+        if part is not None:
+            picture = picture.crop((left, top, right, bottom))
+            corners = (corners[0] - left, corners[1] - top, corners[2] - left, corners[3] - top)
         picture = _resized(picture, size, corners)
     return Picture(_pixels(picture, profile), (area.width, area.height))
 
 
 def _check_size(width: int, height: int, whole: bool) -> None:
     if width < 1 or height < 1:
-        raise PictureError("it has no pixels")
+        raise PictureError(tr("it has no pixels"))
     if width * height > MAX_PIXELS or (whole and width * height * 4 > MAX_DECODED_BYTES):
-        raise PictureError(f"it is too large to be shown ({width} × {height} pixels)")
+        raise PictureError(tr("it is too large to be shown ({width} × {height} pixels)", width=width, height=height))
 
 
 def _orientation(image: Image.Image) -> int:
@@ -243,7 +250,9 @@ def _inside(part: Part, size: tuple[int, int]) -> Part:
     left, top = max(0, part.x), max(0, part.y)
     right, bottom = min(size[0], part.x + part.width), min(size[1], part.y + part.height)
     if right <= left or bottom <= top:
-        raise PictureError(f"its rectangle lies outside of the photo ({size[0]} × {size[1]} pixels)")
+        raise PictureError(
+            tr("its rectangle lies outside of the photo ({size} × {size2} pixels)", size=size[0], size2=size[1])
+        )
     return Part(left, top, right - left, bottom - top)
 
 

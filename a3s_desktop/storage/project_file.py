@@ -12,6 +12,7 @@ from typing import Any
 
 from a3s_desktop.core.types import InitialOptions, StrategyOptions
 from a3s_desktop.errors import InputError, ProjectError, ProjectVersionError
+from a3s_desktop.i18n import tr
 from a3s_desktop.storage import files
 from a3s_desktop.storage.spec import ProjectSpec, SpecReport
 
@@ -68,34 +69,56 @@ def read_project_file(folder: Path) -> dict[str, Any]:
     """
     path = folder / PROJECT_FILE
     if not folder.is_dir():
-        what = "is a file, not a project folder" if folder.exists() else "does not exist"
-        raise ProjectError(f"{files.show(folder)} {what}.", "Choose a project folder.")
+        if folder.exists():
+            text = tr("{folder} is a file, not a project folder.", folder=files.show(folder))
+        else:
+            text = tr("{folder} does not exist.", folder=files.show(folder))
+        raise ProjectError(text, tr("Choose a project folder."))
     try:
         raw = files.long_path(path).read_bytes()
     except FileNotFoundError:
         raise ProjectError(
-            f"{files.show(folder)} is not a project (it has no {PROJECT_FILE}).", "Choose a project folder."
+            tr(
+                "{folder} is not a project (it has no {project_file}).",
+                folder=files.show(folder),
+                project_file=PROJECT_FILE,
+            ),
+            tr("Choose a project folder."),
         ) from None
     except OSError as error:
         raise ProjectError(
-            f"{files.show(path)} cannot be read: {files.cause_of(error)[0]}.", "Check the folder."
+            tr("{path} cannot be read: {cause_of}.", path=files.show(path), cause_of=files.cause_of(error)[0]),
+            tr("Check the folder."),
         ) from error
     try:
         facts = json.loads(raw)
     except (ValueError, RecursionError) as error:
-        raise ProjectError(f"{files.show(path)} is damaged.", "Restore it from a backup.") from error
+        raise ProjectError(tr("{path} is damaged.", path=files.show(path)), tr("Restore it from a backup.")) from error
     if not isinstance(facts, dict) or facts.get("format") != FORMAT:
-        raise ProjectError(f"{files.show(path)} is not of a project of this program.", "Choose a project folder.")
+        raise ProjectError(
+            tr("{path} is not of a project of this program.", path=files.show(path)), tr("Choose a project folder.")
+        )
     version = facts.get("version")
     if version != VERSION:
-        hint = "Update the program." if isinstance(version, int) and version > VERSION else "Restore it from a backup."
+        hint = (
+            tr("Update the program.")
+            if isinstance(version, int) and version > VERSION
+            else tr("Restore it from a backup.")
+        )
         raise ProjectVersionError(
-            f"The project {files.show(folder)} has format version {version!r:.40}; this program knows {VERSION}.", hint
+            tr(
+                "The project {folder} has format version {version}; this program knows {version2}.",
+                folder=files.show(folder),
+                version=f"{version!r:.40}",
+                version2=VERSION,
+            ),
+            hint,
         )
     problem = _field_problem(facts)
     if problem:
         raise ProjectError(
-            f"{files.show(path)}: the field {problem} is missing or damaged.", "Restore it from a backup."
+            tr("{path}: the field {problem} is missing or damaged.", path=files.show(path), problem=problem),
+            tr("Restore it from a backup."),
         )
     return facts
 

@@ -12,6 +12,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
+from a3s_desktop.i18n import tr, trn
 from a3s_desktop.storage.journal_types import CHAIN_START, Recovery, link
 
 _PAGE_SIZES = frozenset(1 << power for power in range(9, 17))
@@ -99,16 +100,20 @@ def report(found: Salvaged, kept: str, there: bool) -> Recovery:
     """What is there and what is lost, in words; ``there``: the damaged file holds anything at all."""
     count = len(found.records)
     if not count and not found.seen and not there:
-        return Recovery("The journal was missing or empty; all answers in it, if there were any, are lost.")
+        return Recovery(tr("The journal was missing or empty; all answers in it, if there were any, are lost."))
     lost = max(found.seen - count, 0)
-    parts = ["The journal was damaged."]
-    parts.append(f"Its first {count} entries were recovered." if count else "No entry could be recovered.")
+    parts = [tr("The journal was damaged.")]
+    parts.append(
+        trn("Its first entry was recovered.", "Its first {n} entries were recovered.", count)
+        if count
+        else tr("No entry could be recovered.")
+    )
     if lost:
-        parts.append(f"At least {lost} later {'entry is' if lost == 1 else 'entries are'} lost.")
+        parts.append(trn("At least {n} later entry is lost.", "At least {n} later entries are lost.", lost))
     else:
-        parts.append("Entries after these, if there were any, are lost.")
+        parts.append(tr("Entries after these, if there were any, are lost."))
     if kept:
-        parts.append(f"The damaged file was kept as '{kept}' in the project folder.")
+        parts.append(tr("The damaged file was kept as '{kept}' in the project folder.", kept=kept))
     return Recovery(" ".join(parts), count, lost, kept)
 
 

@@ -15,6 +15,7 @@ import numpy as np
 
 from a3s_desktop.core.types import InitialOptions, StrategyOptions
 from a3s_desktop.errors import A3SError, InputError, ProjectError
+from a3s_desktop.i18n import markn, number, tr, trn
 from a3s_desktop.storage import features, files, images, matching, parts
 from a3s_desktop.storage.embedding_options import EmbeddingOptions
 from a3s_desktop.storage.features import FeatureCheck, FeatureFile
@@ -168,8 +169,8 @@ def check_spec(spec: ProjectSpec, task: Task | None = None) -> SpecReport:
     elif not spec.features:
         errors.append(
             InputError(
-                "No feature file is given.",
-                "Choose a .npy, .npz, .csv or .parquet file with one row per image, or have the images described.",
+                tr("No feature file is given."),
+                tr("Choose a .npy, .npz, .csv or .parquet file with one row per image, or have the images described."),
             )
         )
     views: list[FeatureFile] = []
@@ -193,7 +194,13 @@ def check_spec(spec: ProjectSpec, task: Task | None = None) -> SpecReport:
         warnings.extend([*match.warnings, *_left_out(spec, match)])
         if len(match.paths) < features.MIN_ROWS:
             errors.append(
-                InputError(f"Only {len(match.paths)} images are left; at least {features.MIN_ROWS} are needed.")
+                InputError(
+                    tr(
+                        "Only {count} images are left; at least {min_rows} are needed.",
+                        count=len(match.paths),
+                        min_rows=features.MIN_ROWS,
+                    )
+                )
             )
         if spec.labels is not None:
             found, source = match.paths, spec.labels
@@ -240,12 +247,17 @@ def _check_weights(spec: ProjectSpec) -> None:
     count = len(spec.features) or 1
     if len(weights) != count:
         raise InputError(
-            f"There are {len(weights)} weights for {count} feature file{'' if count == 1 else 's'}.",
-            "Give one weight for each feature file.",
+            trn(
+                "There are {weights} weights for {n} feature file.",
+                "There are {weights} weights for {n} feature files.",
+                count,
+                weights=len(weights),
+            ),
+            tr("Give one weight for each feature file."),
         )
     if not all(0.0 < weight < float("inf") for weight in weights):
         raise InputError(
-            "The weight of a feature file must be a number above 0.", "1 is the weight of each by default."
+            tr("The weight of a feature file must be a number above 0."), tr("1 is the weight of each by default.")
         )
 
 
@@ -256,20 +268,27 @@ def _items(spec: ProjectSpec, scan: ImageScan, warnings: list[str]) -> tuple[str
     table = parts.load_parts(spec.parts, scan.paths, str(spec.images))
     if table.unknown:
         warnings.append(
-            f"The table of rectangles names {len(table.unknown):,} photos that are not in the folder (or fit several), "
-            f"the first is {files.show(table.unknown[0])}; they are left out."
+            tr(
+                "The table of rectangles names {count} photos that are not in the folder (or fit "
+                "several), the first is {unknown}; they are left out.",
+                count=number(len(table.unknown)),
+                unknown=files.show(table.unknown[0]),
+            )
         )
     if not table.keys:
         raise InputError(
-            f"The table of rectangles {files.show(spec.parts)} names no image of the folder.",
-            "Choose the folder of the photos, and write their names as they are in it.",
+            tr("The table of rectangles {parts} names no image of the folder.", parts=files.show(spec.parts)),
+            tr("Choose the folder of the photos, and write their names as they are in it."),
         )
     photos = {split_key(key)[0] for key in table.keys}
     bare = next((path for path in scan.paths if path not in photos), None)
     if bare is not None:
         warnings.append(
-            f"{len(scan.paths) - len(photos):,} photos have no rectangle and are left out, the first is "
-            f"{files.show(bare)}."
+            tr(
+                "{number} photos have no rectangle and are left out, the first is {bare}.",
+                number=number(len(scan.paths) - len(photos)),
+                bare=files.show(bare),
+            )
         )
     return table.keys
 
@@ -280,8 +299,8 @@ def _match(spec: ProjectSpec, items: tuple[str, ...], views: list[FeatureFile]) 
     match = matching.match_rows(items, views, spec.order, str(spec.images), spec.unmatched)
     if match.missing and spec.embedding is None:
         raise InputError(
-            "It was not said how the images without a row are to be described.",
-            "Choose the built-in description or a model, or leave these images out.",
+            tr("It was not said how the images without a row are to be described."),
+            tr("Choose the built-in description or a model, or leave these images out."),
         )
     if spec.parts is not None and match.how == "sorted":
         return dataclasses.replace(match, how="order file")  # the table of rectangles says the order
@@ -292,10 +311,14 @@ def _remarks(view: FeatureFile, check: FeatureCheck) -> list[str]:
     remarks = list(view.remarks)
     columns = view.values.shape[1]
     if 0 < check.constant < columns:
-        many = "columns are" if check.constant > 1 else "column is"
         remarks.append(
-            f"{files.show(view.path)}: {check.constant:,} of {columns:,} {many} the same for all images and tell"
-            " nothing apart."
+            trn(
+                "{path}: {n} of {columns} column is the same for all images and tell nothing apart.",
+                "{path}: {n} of {columns} columns are the same for all images and tell nothing apart.",
+                check.constant,
+                path=files.show(view.path),
+                columns=number(columns),
+            )
         )
     return remarks
 
@@ -304,13 +327,27 @@ def _left_out(spec: ProjectSpec, match: RowMatch) -> list[str]:
     said = []
     if match.rows_without_image:
         count = len(match.rows_without_image)
-        rows = "rows fit no image and are" if count > 1 else "row fits no image and is"
-        said.append(f"{count:,} {rows} left out, the first is {match.rows_without_image[0]}.")
+        said.append(
+            trn(
+                "{n} row fits no image and is left out, the first is {first}.",
+                "{n} rows fit no image and are left out, the first is {first}.",
+                count,
+                first=match.rows_without_image[0],
+            )
+        )
     if match.images_without_row:
         count = len(match.images_without_row)
-        what = "left out" if spec.unmatched.images == "leave out" else "described anew"
-        rows = "images have no row and are" if count > 1 else "image has no row and is"
-        said.append(f"{count:,} {rows} {what}, the first is {files.show(match.images_without_row[0])}.")
+        if spec.unmatched.images == "leave out":
+            texts = markn(
+                "{n} image has no row and is left out, the first is {first}.",
+                "{n} images have no row and are left out, the first is {first}.",
+            )
+        else:
+            texts = markn(
+                "{n} image has no row and is described anew, the first is {first}.",
+                "{n} images have no row and are described anew, the first is {first}.",
+            )
+        said.append(trn(*texts, count, first=files.show(match.images_without_row[0])))
     return said
 
 
@@ -327,31 +364,41 @@ def _probe(spec: ProjectSpec, scan: ImageScan, match: RowMatch | None, task: Tas
 def check_target(spec: ProjectSpec) -> None:
     """Raise `ProjectError` where the project folder cannot be made."""
     folder = Path(os.path.abspath(spec.folder))
-    where = f"The project folder {files.show(folder)}"
+    where = tr("The project folder {folder}", folder=files.show(folder))
     if os.path.lexists(folder):
         if not folder.is_dir():
-            raise ProjectError(f"{where} cannot be made: a file of that name is there.", "Choose another folder.")
+            raise ProjectError(
+                tr("{where} cannot be made: a file of that name is there.", where=where), tr("Choose another folder.")
+            )
         try:
             with os.scandir(folder) as entries:  # descriptions of images may wait there to be used
                 filled = any(entry.name != EMBEDDING for entry in entries)
         except OSError as error:
             raise ProjectError(
-                f"{where} cannot be read: {files.cause_of(error)[0]}.", "Choose another folder."
+                tr("{where} cannot be read: {cause}.", where=where, cause=files.cause_of(error)[0]),
+                tr("Choose another folder."),
             ) from error
         if filled:
-            what = "is a project already" if (folder / "project.json").exists() else "is not empty"
-            raise ProjectError(f"{where} {what}.", "Choose a new or empty folder, or open the project that is there.")
+            if (folder / "project.json").exists():
+                text = tr("{where} is a project already.", where=where)
+            else:
+                text = tr("{where} is not empty.", where=where)
+            raise ProjectError(text, tr("Choose a new or empty folder, or open the project that is there."))
     parent = folder.parent
     if not parent.is_dir():
-        what = "is a file" if parent.exists() else "does not exist"
+        what = tr("is a file") if parent.exists() else tr("does not exist")
         raise ProjectError(
-            f"{where} cannot be made: {files.show(parent)} {what}.",
-            "Choose a folder that exists, and a new name in it.",
+            tr("{where} cannot be made: {parent} {what}.", where=where, parent=files.show(parent), what=what),
+            tr("Choose a folder that exists, and a new name in it."),
         )
     if not os.access(parent, os.W_OK | os.X_OK):
         raise ProjectError(
-            f"{where} cannot be made: there is no permission to write in {files.show(parent)}.",
-            "Choose another folder, or change its permissions.",
+            tr(
+                "{where} cannot be made: there is no permission to write in {parent}.",
+                where=where,
+                parent=files.show(parent),
+            ),
+            tr("Choose another folder, or change its permissions."),
         )
 
 
@@ -365,33 +412,54 @@ def _check_space(spec: ProjectSpec, views: list[FeatureFile], match: RowMatch | 
         return  # `check_target` has said what is wrong with the folder
     if free < needed:
         raise ProjectError(
-            f"The drive of {files.show(spec.folder)} has {free >> 20:,} MB free; {(needed >> 20) + 1:,} MB are needed.",
-            "Free some space or choose another drive.",
+            tr(
+                "The drive of {folder} has {free} MB free; {needed} MB are needed.",
+                folder=files.show(spec.folder),
+                free=number(free >> 20),
+                needed=number((needed >> 20) + 1),
+            ),
+            tr("Free some space or choose another drive."),
         )
 
 
 def _too_few(spec: ProjectSpec, scan: ImageScan) -> InputError:
     count = len(scan.paths)
-    found = "no image" if count == 0 else f"only {count} image{'' if count == 1 else 's'}"
+    found = trn("only {n} image", "only {n} images", count) if count else tr("no image")
     if scan.left_out:
         return InputError(
-            f"The image folder {files.show(spec.images)} holds {found} that the patterns do not leave out; at least "
-            f"{features.MIN_ROWS} are needed.",
-            f"The patterns leave {scan.left_out:,} images out: correct them.",
+            tr(
+                "The image folder {images} holds {found} that the patterns do not leave out; at least "
+                "{min_rows} are needed.",
+                images=files.show(spec.images),
+                found=found,
+                min_rows=features.MIN_ROWS,
+            ),
+            tr("The patterns leave {left_out} images out: correct them.", left_out=number(scan.left_out)),
         )
     return InputError(
-        f"The image folder {files.show(spec.images)} holds {found}; at least {features.MIN_ROWS} are needed.",
-        "Choose the folder that holds the images; folders inside it are searched too.",
+        tr(
+            "The image folder {images} holds {found}; at least {min_rows} are needed.",
+            images=files.show(spec.images),
+            found=found,
+            min_rows=features.MIN_ROWS,
+        ),
+        tr("Choose the folder that holds the images; folders inside it are searched too."),
     )
 
 
 def _placeholders(problems: list[ImageProblem]) -> str:
     first = problems[0]
     if len(problems) == 1:
-        return f"{files.show(first.path)} cannot be shown ({first.reason}); a placeholder takes its place."
-    return (
-        f"{len(problems):,} files or folders cannot be shown, the first is {files.show(first.path)} ({first.reason}); "
-        "placeholders take their places."
+        return tr(
+            "{path} cannot be shown ({reason}); a placeholder takes its place.",
+            path=files.show(first.path),
+            reason=first.reason,
+        )
+    return tr(
+        "{count} files or folders cannot be shown, the first is {path} ({reason}); placeholders take their places.",
+        count=number(len(problems)),
+        path=files.show(first.path),
+        reason=first.reason,
     )
 
 

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from a3s_desktop.errors import ProjectVersionError, StorageFailedError
+from a3s_desktop.i18n import tr
 from a3s_desktop.storage import files
 
 VERSION = 1
@@ -75,7 +76,13 @@ def check_version(connection: sqlite3.Connection, path: Path) -> None:
     (application,) = connection.execute("PRAGMA application_id").fetchone()
     if application == APPLICATION_ID and version > VERSION:
         raise ProjectVersionError(
-            f"The journal {files.show(path)} has format {version}; this program knows {VERSION}.", "Update the program."
+            tr(
+                "The journal {path} has format {version}; this program knows {version2}.",
+                path=files.show(path),
+                version=version,
+                version2=VERSION,
+            ),
+            tr("Update the program."),
         )
 
 
@@ -106,13 +113,18 @@ def failed(path: Path, error: Exception) -> StorageFailedError:
     if isinstance(error, OSError):
         return files.write_failed(path, error)
     text = str(error)
-    cause, hint = text, "Check the drive, then try again."
+    cause, hint = text, tr("Check the drive, then try again.")
     if "full" in text:
-        cause, hint = "the disk is full", "Free some space and try again."
+        cause, hint = tr("the disk is full"), tr("Free some space and try again.")
     elif "readonly" in text or "unable to open" in text:
-        cause, hint = "there is no permission to write there, or the drive is gone", "Check the folder, then try again."
+        cause, hint = (
+            tr("there is no permission to write there, or the drive is gone"),
+            tr("Check the folder, then try again."),
+        )
     elif "disk I/O" in text:
-        cause, hint = "the drive reported an error", "Check the drive and its cable, then try again."
+        cause, hint = tr("the drive reported an error"), tr("Check the drive and its cable, then try again.")
     elif "locked" in text or "busy" in text:
-        cause, hint = "another program holds the file", "Close the other program, then try again."
-    return StorageFailedError(f"Writing {files.show(path)} failed: {cause}; the change was not kept.", hint)
+        cause, hint = tr("another program holds the file"), tr("Close the other program, then try again.")
+    return StorageFailedError(
+        tr("Writing {path} failed: {cause}; the change was not kept.", path=files.show(path), cause=cause), hint
+    )

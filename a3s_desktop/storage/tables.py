@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from a3s_desktop.errors import InputError
+from a3s_desktop.i18n import tr
 from a3s_desktop.storage import files
 
 FILE_COLUMNS = ("file", "path", "filename", "file_name", "filepath", "image", "name")
@@ -49,13 +50,18 @@ def read_text(path: Path) -> str:
 def unreadable(path: Path, error: OSError) -> InputError:
     """The `InputError` for a file that cannot be opened."""
     if isinstance(error, FileNotFoundError):
-        return InputError(f"There is no file {files.show(path)}.", "Check the path.")
+        return InputError(tr("There is no file {path}.", path=files.show(path)), tr("Check the path."))
     if isinstance(error, IsADirectoryError):
-        return InputError(f"{files.show(path)} is a folder, not a file.", "Choose the file itself.")
+        return InputError(tr("{path} is a folder, not a file.", path=files.show(path)), tr("Choose the file itself."))
     if isinstance(error, PermissionError):
-        return InputError(f"There is no permission to read {files.show(path)}.", "Change the file's permissions.")
+        return InputError(
+            tr("There is no permission to read {path}.", path=files.show(path)), tr("Change the file's permissions.")
+        )
     reason = error.strerror or type(error).__name__
-    return InputError(f"{files.show(path)} cannot be read: {reason}.", "Check the file and its drive.")
+    return InputError(
+        tr("{path} cannot be read: {reason}.", path=files.show(path), reason=reason),
+        tr("Check the file and its drive."),
+    )
 
 
 def delimiter_of(path: Path, text: str) -> str:
@@ -80,8 +86,13 @@ def read_rows(path: Path, text: str, delimiter: str) -> Iterator[tuple[int, list
                 return
             except csv.Error as error:
                 raise InputError(
-                    f"{files.show(path)}, line {reader.line_num}: it is not a readable table ({error}).",
-                    "Check the quotation marks of that line.",
+                    tr(
+                        "{path}, line {line_num}: it is not a readable table ({error}).",
+                        path=files.show(path),
+                        line_num=reader.line_num,
+                        error=error,
+                    ),
+                    tr("Check the quotation marks of that line."),
                 ) from error
             if row and not (len(row) == 1 and not row[0].strip()):
                 yield reader.line_num, row
@@ -101,9 +112,15 @@ def read_table(path: Path, known: tuple[str, ...]) -> Table:
             continue
         if header and len(row) != len(header):
             raise InputError(
-                f"{files.show(path)}, row {len(rows)} (line {line}) has {len(row)} fields where the header has "
-                f"{len(header)}.",
-                "Correct that line.",
+                tr(
+                    "{path}, row {count} (line {line}) has {count2} fields where the header has {count3}.",
+                    path=files.show(path),
+                    count=len(rows),
+                    line=line,
+                    count2=len(row),
+                    count3=len(header),
+                ),
+                tr("Correct that line."),
             )
         rows.append(tuple(row))
         lines.append(line)
@@ -141,11 +158,14 @@ def load_order(path: Path) -> tuple[str, ...]:
             lines.pop()
         names, places = lines, [f"line {index + 1}" for index in range(len(lines))]
     if not names:
-        raise InputError(f"The order file {files.show(path)} is empty.", "List one image per line, in row order.")
+        raise InputError(
+            tr("The order file {path} is empty.", path=files.show(path)), tr("List one image per line, in row order.")
+        )
     for name, place in zip(names, places, strict=True):
         if not name.strip():
             raise InputError(
-                f"The order file {files.show(path)}, {place}: there is no file name.", "Fill in or remove that line."
+                tr("The order file {path}, {place}: there is no file name.", path=files.show(path), place=place),
+                tr("Fill in or remove that line."),
             )
     return tuple(names)
 
@@ -154,7 +174,12 @@ def _json_list(path: Path) -> list[str]:
     try:
         values = json.loads(read_text(path))
     except (ValueError, RecursionError) as error:
-        raise InputError(f"{files.show(path)} is not valid JSON ({error}).", "Write a list of file names.") from error
+        raise InputError(
+            tr("{path} is not valid JSON ({error}).", path=files.show(path), error=error),
+            tr("Write a list of file names."),
+        ) from error
     if not isinstance(values, list) or not all(isinstance(value, str) for value in values):
-        raise InputError(f"{files.show(path)} is not a JSON list of file names.", 'Write ["a.jpg", "b.jpg"].')
+        raise InputError(
+            tr("{path} is not a JSON list of file names.", path=files.show(path)), 'Write ["a.jpg", "b.jpg"].'
+        )
     return values

@@ -18,6 +18,7 @@ import numpy as np
 import numpy.typing as npt
 
 from a3s_desktop.errors import InputError
+from a3s_desktop.i18n import tr
 from a3s_desktop.storage import files, tables
 
 Weights = dict[str, npt.NDArray[Any]]
@@ -51,7 +52,7 @@ def _tensor(storage: object, offset: object, shape: object, strides: object, *_r
         or len(shape) != len(strides)  # type: ignore[arg-type]
         or offset < 0
     ):
-        raise pickle.UnpicklingError("a damaged tensor")
+        raise pickle.UnpicklingError(tr("a damaged tensor"))
     return _Tensor(storage, offset, shape, strides)  # type: ignore[arg-type]
 
 
@@ -65,14 +66,14 @@ class _Unpickler(pickle.Unpickler):
             return _tensor
         if module == "torch" and name in _STORAGES:
             return np.dtype(_STORAGES[name])
-        raise pickle.UnpicklingError(f"it asks for {module}.{name}")
+        raise pickle.UnpicklingError(tr("it asks for {module}.{name}", module=module, name=name))
 
     def persistent_load(self, pid: Any) -> _Storage:
         if not isinstance(pid, tuple) or len(pid) < 5 or pid[0] != "storage":
-            raise pickle.UnpicklingError("an unknown reference")
+            raise pickle.UnpicklingError(tr("an unknown reference"))
         dtype, key, count = pid[1], pid[2], pid[4]
         if not isinstance(dtype, np.dtype) or not isinstance(key, str) or type(count) is not int or count < 0:
-            raise pickle.UnpicklingError("a damaged reference")
+            raise pickle.UnpicklingError(tr("a damaged reference"))
         return _Storage(dtype, key, count)
 
 
@@ -86,7 +87,7 @@ def read_weights(path: Path) -> Weights:
     """
     try:
         if files.long_path(path).stat().st_size > MAX_BYTES:
-            raise InputError(f"{files.show(path)} is too large for a file of weights.")
+            raise InputError(tr("{path} is too large for a file of weights.", path=files.show(path)))
         with open(files.long_path(path), "rb") as file:
             return _from_zip(file) if file.read(2) == b"PK" else _from_stream(file)
     except OSError as error:
@@ -95,18 +96,22 @@ def read_weights(path: Path) -> Weights:
         raise
     except Exception as error:  # a damaged pickle raises anything
         raise InputError(
-            f"{files.show(path)} is no file of weights that can be read ({str(error)[:120] or type(error).__name__}).",
-            "Use the file of the package, or a model saved as .onnx.",
+            tr(
+                "{path} is no file of weights that can be read ({value}).",
+                path=files.show(path),
+                value=str(error)[:120] or type(error).__name__,
+            ),
+            tr("Use the file of the package, or a model saved as .onnx."),
         ) from error
 
 
 def _from_stream(file: IO[bytes]) -> Weights:
     file.seek(0)
     if _Unpickler(file).load() != _LEGACY:
-        raise pickle.UnpicklingError("an unknown beginning")
+        raise pickle.UnpicklingError(tr("an unknown beginning"))
     _Unpickler(file).load()  # the version
     if not _Unpickler(file).load().get("little_endian", True):
-        raise pickle.UnpicklingError("its numbers are of another kind of machine")
+        raise pickle.UnpicklingError(tr("its numbers are of another kind of machine"))
     named = _Unpickler(file).load()
     keys = _Unpickler(file).load()
     kinds = {tensor.storage.key: tensor.storage for tensor in named.values() if isinstance(tensor, _Tensor)}
@@ -115,7 +120,7 @@ def _from_stream(file: IO[bytes]) -> Weights:
         count = int.from_bytes(file.read(8), "little")
         storage = kinds[key]
         if count != storage.size or count * storage.dtype.itemsize > MAX_BYTES:
-            raise pickle.UnpicklingError("a damaged length")
+            raise pickle.UnpicklingError(tr("a damaged length"))
         data[key] = np.frombuffer(file.read(count * storage.dtype.itemsize), storage.dtype)
     return _cut(named, data)
 
@@ -123,7 +128,7 @@ def _from_stream(file: IO[bytes]) -> Weights:
 def _from_zip(file: IO[bytes]) -> Weights:
     with zipfile.ZipFile(file) as archive:
         if sum(info.file_size for info in archive.infolist()) > MAX_BYTES:
-            raise pickle.UnpicklingError("it is too large")
+            raise pickle.UnpicklingError(tr("it is too large"))
         table = next(name for name in archive.namelist() if name.endswith("/data.pkl"))
         folder = table.removesuffix("data.pkl")
         named = _Unpickler(io.BytesIO(archive.read(table))).load()
@@ -143,7 +148,7 @@ def _cut(named: dict[str, Any], data: dict[str, npt.NDArray[Any]]) -> Weights:
         flat = data[tensor.storage.key]
         last = tensor.offset + sum((side - 1) * step for side, step in zip(tensor.shape, tensor.strides, strict=True))
         if math.prod(tensor.shape) and last >= len(flat):
-            raise pickle.UnpicklingError("a tensor beyond its numbers")
+            raise pickle.UnpicklingError(tr("a tensor beyond its numbers"))
         strides = tuple(step * flat.itemsize for step in tensor.strides)
         view = np.lib.stride_tricks.as_strided(flat[tensor.offset :], tensor.shape, strides, writeable=False)
         weights[str(name)] = np.ascontiguousarray(view)

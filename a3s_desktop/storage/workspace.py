@@ -27,6 +27,7 @@ import numpy.typing as npt
 
 from a3s_desktop.core.types import FloatArray, InitialOptions, InitialState, StrategyOptions
 from a3s_desktop.errors import InputError, ProjectError, ReadOnlyError
+from a3s_desktop.i18n import tr
 from a3s_desktop.storage import files
 from a3s_desktop.storage.artifacts import Arrays, ArtifactStore, fingerprint
 from a3s_desktop.storage.features import FeatureFile
@@ -81,8 +82,11 @@ class Workspace:
         self._artifacts = ArtifactStore(folder / _ARTIFACTS)
         if not items.available:
             self.warnings = (
-                f"The image folder {files.show(items.root)} is not there; placeholders are shown. Connect its drive or "
-                "put it back, then open the project again. Nothing is lost.",
+                tr(
+                    "The image folder {root} is not there; placeholders are shown. Connect its drive or put "
+                    "it back, then open the project again. Nothing is lost.",
+                    root=files.show(items.root),
+                ),
             )
 
     @property
@@ -106,12 +110,17 @@ class Workspace:
             values = np.load(files.long_path(path), mmap_mode="r", allow_pickle=False)
         except (OSError, ValueError, EOFError) as error:
             raise ProjectError(
-                f"The features {files.show(path)} are missing or damaged.", "Restore the file from a backup."
+                tr("The features {path} are missing or damaged.", path=files.show(path)),
+                tr("Restore the file from a backup."),
             ) from error
         if values.dtype != np.float32 or values.shape != (len(self.items), facts["columns"]):
             raise ProjectError(
-                f"The features {files.show(path)} do not fit the project (shape {values.shape}).",
-                "Restore the file from a backup.",
+                tr(
+                    "The features {path} do not fit the project (shape {shape}).",
+                    path=files.show(path),
+                    shape=values.shape,
+                ),
+                tr("Restore the file from a backup."),
             )
         return np.asarray(values)
 
@@ -127,11 +136,12 @@ class Workspace:
             names = tuple(str(name) for name in values["names"])
         except (ValueError, KeyError, TypeError, OverflowError, RecursionError) as error:
             raise ProjectError(
-                f"The labels {files.show(path)} are damaged.", "Delete the file; it is optional."
+                tr("The labels {path} are damaged.", path=files.show(path)), tr("Delete the file; it is optional.")
             ) from error
         if codes.shape != (len(self.items),) or (len(codes) and not 0 <= codes.min() <= codes.max() < len(names)):
             raise ProjectError(
-                f"The labels {files.show(path)} do not fit the project.", "Delete the file; it is optional."
+                tr("The labels {path} do not fit the project.", path=files.show(path)),
+                tr("Delete the file; it is optional."),
             )
         return Labels(codes, names)
 
@@ -170,7 +180,7 @@ class Workspace:
     def save_stage(self, stage: str, arrays: Mapping[str, npt.NDArray[Any]], meta: Mapping[str, Any]) -> None:
         """Keep a finished stage (lower-case name, JSON-able meta). Raises `StorageFailedError`, `ReadOnlyError`."""
         if self.read_only:
-            raise ReadOnlyError("The project is open read-only; nothing was saved.", "Open it for writing.")
+            raise ReadOnlyError(tr("The project is open read-only; nothing was saved."), tr("Open it for writing."))
         self._artifacts.save(stage, self._key(), arrays, meta)
 
     def _key(self) -> str:
@@ -182,7 +192,7 @@ class Workspace:
     def discard(self) -> None:
         """Close and delete the project: a creation that was cancelled. Descriptions of images stay for the next."""
         if self.read_only:
-            raise ReadOnlyError("The project is open read-only; nothing was deleted.")
+            raise ReadOnlyError(tr("The project is open read-only; nothing was deleted."))
         self.close()
         try:
             gone = files.temporary_name(self.folder.parent)
@@ -240,7 +250,9 @@ def create_workspace(spec: ProjectSpec, report: SpecReport | None = None, task: 
 
         spec, report = prepare(spec, report, task)
     if report.match is None:
-        raise InputError("The images could not be matched to the features.", "Check the project's settings again.")
+        raise InputError(
+            tr("The images could not be matched to the features."), tr("Check the project's settings again.")
+        )
     folder = Path(os.path.abspath(spec.folder))
     files.sweep(folder.parent)
     with files.atomic_folder(folder) as temporary:
@@ -275,7 +287,7 @@ def _copy_view(
     target: Path, view: FeatureFile, rows: npt.NDArray[np.int64] | None, task: Task, share: tuple[float, float]
 ) -> dict[str, Any]:
     """Copy features as float32 in item order, in blocks; returns their description."""
-    count, columns = view.values.shape
+    count, columns = len(view.values) if rows is None else len(rows), view.values.shape[1]
     step = max(1, _BLOCK_VALUES // columns)
     with files.atomic_file(target) as file:
         files.write_header(file, (count, columns), np.dtype(np.float32))
@@ -284,7 +296,9 @@ def _copy_view(
             block = view.values[start : start + step] if rows is None else view.values[rows[start : start + step]]
             block = np.ascontiguousarray(block, np.float32)
             if not np.isfinite(block).all():
-                raise InputError(f"{files.show(view.path)} changed while it was copied.", "Try again.")
+                raise InputError(
+                    tr("{path} changed while it was copied.", path=files.show(view.path)), tr("Try again.")
+                )
             files.write_all(file, block.data)
     copied = np.load(target, mmap_mode="r", allow_pickle=False)
     source = str(view.path)
@@ -319,8 +333,8 @@ def open_workspace(folder: Path, read_only: bool = False) -> Workspace:
     if not read_only:
         if not os.access(folder, os.W_OK):
             raise ProjectError(
-                f"There is no permission to write in the project {files.show(folder)}.",
-                "Open it read-only, or change the permissions of its folder.",
+                tr("There is no permission to write in the project {folder}.", folder=files.show(folder)),
+                tr("Open it read-only, or change the permissions of its folder."),
             )
         lock = FileLock(folder / _LOCK)
         lock.acquire()
@@ -339,7 +353,12 @@ def open_workspace(folder: Path, read_only: bool = False) -> Workspace:
     except OSError as error:
         _release(lock)
         raise ProjectError(
-            f"The project {files.show(folder)} cannot be read: {files.cause_of(error)[0]}.", "Check the folder."
+            tr(
+                "The project {folder} cannot be read: {cause_of}.",
+                folder=files.show(folder),
+                cause_of=files.cause_of(error)[0],
+            ),
+            tr("Check the folder."),
         ) from error
     except BaseException:
         _release(lock)

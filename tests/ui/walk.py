@@ -30,6 +30,7 @@ from pytestqt.qtbot import QtBot
 
 from a3s_desktop.core.types import Answer
 from a3s_desktop.errors import InputError
+from a3s_desktop.i18n import tr
 from a3s_desktop.settings import SettingsStore
 from a3s_desktop.task import Progress
 from a3s_desktop.ui.dialogs import show_error
@@ -79,7 +80,7 @@ def screens(program: Program, qtbot: QtBot) -> Iterator[tuple[str, QWidget]]:
         yield name, dialog
         dialog.close()
         qtbot.waitUntil(lambda: not _dialogs())
-    show_error(window, InputError("Row 3 holds no number.", "Leave it out."))
+    show_error(window, InputError(tr("Row"), tr("Open")))
     yield "error", _dialog(qtbot)
     _dialog(qtbot).close()
     action("help.tour").trigger()
@@ -105,9 +106,9 @@ def screens(program: Program, qtbot: QtBot) -> Iterator[tuple[str, QWidget]]:
     yield "new", program.pages.new
     program.shell.show_start()
     yield "start", program.pages.start
-    program.pages.progress.begin("Making it", "This is done once.")
+    program.pages.progress.begin(tr("Open"), tr("Row"))
     window.show_page(program.pages.progress)
-    program.pages.progress.show_progress(Progress("Comparing images", 0, 3, 0.4, 20.0))
+    program.pages.progress.show_progress(Progress(tr("Open"), 0, 3, 0.4, 20.0))
     yield "progress", program.pages.progress
 
 

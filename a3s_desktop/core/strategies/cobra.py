@@ -12,6 +12,7 @@ from a3s_desktop.core.context import Context, Step
 from a3s_desktop.core.pckmeans import Clustering, kmeans, squared_distances
 from a3s_desktop.core.types import Answer, IndexArray, IntArray, Reason
 from a3s_desktop.errors import InputError
+from a3s_desktop.i18n import tr
 
 LARGEST = 5_000
 """Most super-instances: all their pairs are put in order."""
@@ -84,11 +85,17 @@ class COBRA:
         if wanted is None:
             wanted = context.partition.n_clusters or context.partition.n_singletons
         elif not 1 <= wanted <= n:
-            raise InputError(f"The number of super-instances must be between 1 and {n}, not {wanted}.")
+            raise InputError(
+                tr("The number of super-instances must be between 1 and {count}, not {wanted}.", count=n, wanted=wanted)
+            )
         if wanted > LARGEST:
             raise InputError(
-                f"COBRA puts all pairs of {wanted} super-instances in order; the most it takes are {LARGEST}.",
-                "Give a smaller number with --clusters, or choose another strategy.",
+                tr(
+                    "COBRA puts all pairs of {wanted} super-instances in order; the most it takes are {largest}.",
+                    wanted=wanted,
+                    largest=LARGEST,
+                ),
+                tr("Give a smaller number with --clusters, or choose another strategy."),
             )
         return wanted
 

@@ -10,6 +10,7 @@ from a3s_desktop.core.context import Context, Step
 from a3s_desktop.core.pckmeans import Closure, Clustering, pckmeans, repair
 from a3s_desktop.core.types import Answer, FloatArray, IntArray, Reason
 from a3s_desktop.errors import InputError
+from a3s_desktop.i18n import tr
 
 EVERY = 10
 """Answers between two clusterings."""
@@ -20,7 +21,13 @@ def number_wanted(context: Context) -> int:
     context.options.check()
     clusters, n = context.options.clusters or 0, context.graph.n
     if not 1 <= clusters <= n:
-        raise InputError(f"The number of clusters must be between 1 and {n}, the number of images, not {clusters}.")
+        raise InputError(
+            tr(
+                "The number of clusters must be between 1 and {count}, the number of images, not {clusters}.",
+                count=n,
+                clusters=clusters,
+            )
+        )
     return clusters
 
 

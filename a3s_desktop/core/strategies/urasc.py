@@ -17,6 +17,7 @@ from a3s_desktop.core.pckmeans import Closure, Clustering, Float64Array, pckmean
 from a3s_desktop.core.strategies.neighbourhoods import Neighbourhoods, NeighbourhoodStrategy
 from a3s_desktop.core.strategies.reclustering import number_wanted
 from a3s_desktop.errors import InputError
+from a3s_desktop.i18n import number, tr
 
 if TYPE_CHECKING:  # scipy takes its time, and is loaded where it is needed
     from scipy.sparse import csr_array
@@ -72,9 +73,13 @@ class URASC(NeighbourhoodStrategy):
         """Cluster without answers. Raises `InputError` for more than 5,000 samples."""
         if context.graph.n > LARGEST:
             raise InputError(
-                f"The strategy 'urasc' works on a matrix of all pairs and takes at most {LARGEST:,} images;"
-                f" there are {context.graph.n:,}.",
-                "Choose another strategy.",
+                tr(
+                    "The strategy 'urasc' works on a matrix of all pairs and takes at most {largest} images; "
+                    "there are {count}.",
+                    largest=number(LARGEST),
+                    count=number(context.graph.n),
+                ),
+                tr("Choose another strategy."),
             )
         context.values["founders"] = np.zeros(0, np.int64)
         super().begin(context)
