@@ -227,6 +227,7 @@ class LabelPage(QWidget):
             column.title.set_cluster(cluster, size)
             self._compare.show(side, items, item, question.id)
             column.strip.set_members(_members(items, strip), tr("No other images.") if size > 1 else "")
+        self._area.paint_now()
 
     def _show_reason(self, question: QuestionView) -> None:
         kind = tr(_REASONS[question.reason])

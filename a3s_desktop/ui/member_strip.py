@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from PySide6.QtCore import QEvent, QPoint, QRect, QRectF, QSize, Qt, Signal, Slot
+from PySide6.QtCore import QEvent, QPoint, QRect, QRectF, QSize, Qt, QTimer, Signal, Slot
 from PySide6.QtGui import QColor, QImage, QMouseEvent, QPainter, QPaintEvent, QPen, QPixmap, QResizeEvent
 from PySide6.QtWidgets import QSizePolicy, QToolTip, QWidget
 
@@ -16,6 +16,7 @@ from a3s_desktop.ui.theme import RADIUS_SMALL, scaled_font, tokens
 
 _GAP = 6
 _PAD = 4
+_LATER_MS = 50  # before thumbnails are decoded: the pair itself comes first, and needs the processors
 _REST = 28  # width of the number of members that do not fit
 
 
@@ -50,6 +51,8 @@ class MemberStrip(QWidget):
         self._keys: dict[str, int] = {}
         self._hovered = -1
         self._current = -1
+        self._later = QTimer(self, singleShot=True, interval=_LATER_MS)
+        self._later.timeout.connect(self._fetch)
         self.setFixedHeight(height)
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
         self.setMouseTracking(True)
@@ -69,7 +72,8 @@ class MemberStrip(QWidget):
             self._pixmaps = {item: pixmap for item, pixmap in self._pixmaps.items() if item in kept}
             self._loader.cancel(self._group)
             self._keys.clear()
-            self._fetch()
+            self._fetch(ask=False)
+            self._later.start()
         self.setAccessibleDescription(trn("{n} image", "{n} images", len(wanted)) if wanted else empty_text)
         self.update()
 
@@ -109,7 +113,9 @@ class MemberStrip(QWidget):
         side = round((self.height() - 2 * _PAD) * self.devicePixelRatioF() * 1.5)
         return QSize(side, side)
 
-    def _fetch(self) -> None:
+    @Slot()
+    def _fetch(self, ask: bool = True) -> None:
+        """Take what is decoded, and ask for the rest."""
         box = self._box()
         for at, member in enumerate(self._members[: self.fitting()]):
             if member.item in self._pixmaps or member.problem:
@@ -117,7 +123,7 @@ class MemberStrip(QWidget):
             image = self._loader.get(member.path, box)
             if image is not None:
                 self._pixmaps[member.item] = QPixmap.fromImage(image)
-            elif self._loader.failure(member.path, box) is None:
+            elif ask and self._loader.failure(member.path, box) is None:
                 key = self._loader.request(member.path, box, SOON - at, self._group)
                 self._keys[key] = member.item
 

@@ -154,6 +154,11 @@ class PairArea(QWidget):
         self.tones.move(end.x() - self.tones.width() - SPACE_2, start.y() + SPACE_2)
         self.tones.raise_()
 
+    def paint_now(self) -> None:
+        """Paint the pair before anything else in the window has its turn (map, panels), where its images are there."""
+        if self.isVisible() and all(column.pane.source.settled for column in self.columns):
+            self.repaint()
+
     def flash(self, colour: str) -> None:
         """Let the frame light up and fade. Costs a few thin rectangles a frame; nothing waits for it."""
         self._flash = QColor(colour)

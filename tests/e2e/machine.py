@@ -81,9 +81,11 @@ class Running:
         A new file for each start.
     arguments
         Of the command line.
+    module : str
+        What ``python -m`` runs.
     """
 
-    def __init__(self, screen: str, trace: Path, *arguments: object) -> None:
+    def __init__(self, screen: str, trace: Path, *arguments: object, module: str = "a3s_desktop") -> None:
         self._screen = screen
         self._trace = trace
         self._offset = 0
@@ -98,7 +100,7 @@ class Running:
         }
         self._log = trace.with_suffix(".log").open("wb")
         self.process = subprocess.Popen(
-            [sys.executable, "-X", "faulthandler", "-m", "a3s_desktop", *map(str, arguments)],
+            [sys.executable, "-X", "faulthandler", "-m", module, *map(str, arguments)],
             env=environment,
             stdout=self._log,
             stderr=subprocess.STDOUT,
