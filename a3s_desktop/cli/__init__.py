@@ -32,8 +32,11 @@ def main(argv: Sequence[str] | None = None) -> int:
     """
     parser = make_parser()
     arguments = parser.parse_args(argv)
-    if arguments.views_wanted and not arguments.features:
-        parser.error("at least one feature file is needed (--features FILE)")
+    if arguments.views_wanted and not arguments.features and not getattr(arguments, "no_embeddings", False):
+        more = " or --no-embeddings" if hasattr(arguments, "no_embeddings") else ""
+        parser.error(f"at least one feature file is needed (--features FILE{more})")
+    if getattr(arguments, "no_embeddings", False) and arguments.features:
+        parser.error("--no-embeddings and --features exclude each other")
     _start_logging(arguments.verbose)
     for stream in (sys.stdout, sys.stderr):
         # File names may hold anything, also what the terminal cannot show.

@@ -7,6 +7,7 @@ import json
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from a3s_desktop.cli import data
 from a3s_desktop.cli.terminal import Console
 from a3s_desktop.core.types import USE_CLUSTERS, InitialOptions, StrategyOptions
 from a3s_desktop.errors import InputError
@@ -21,6 +22,8 @@ if TYPE_CHECKING:
 def new(arguments: argparse.Namespace, console: Console) -> int:
     """Make a project and initialize it."""
     from a3s_desktop.session.opening import create_project
+    from a3s_desktop.storage.embedding import prepare
+    from a3s_desktop.storage.files import show
     from a3s_desktop.storage.workspace import ProjectSpec, check_spec
 
     spec = ProjectSpec(
@@ -32,6 +35,12 @@ def new(arguments: argparse.Namespace, console: Console) -> int:
         initial=initial_options(arguments),
         strategy=strategy_options(arguments, console),
         name=arguments.name,
+        include=tuple(arguments.include),
+        exclude=tuple(arguments.exclude),
+        parts=arguments.parts,
+        parts_differ=arguments.parts_differ,
+        unmatched=data.unmatched(arguments),
+        embedding=data.embedding_options(arguments) if _describes(arguments) else None,
     )
     console.task.stage("Checking the files")
     report = check_spec(spec, console.task)
@@ -43,6 +52,11 @@ def new(arguments: argparse.Namespace, console: Console) -> int:
         console.say(line)
     for warning in report.warnings:
         console.note(warning)
+    if report.to_compute:
+        found = len(report.problems)
+        spec, report = prepare(spec, report, console.task)
+        for problem in report.problems[found:]:
+            console.note(f"{show(problem.path)} cannot be shown ({problem.reason}); a placeholder takes its place.")
     workspace = create_project(spec, console.task, report)
     try:
         initial = workspace.load_initial()
@@ -57,6 +71,10 @@ def new(arguments: argparse.Namespace, console: Console) -> int:
     return 0
 
 
+def _describes(arguments: argparse.Namespace) -> bool:
+    return bool(arguments.no_embeddings or arguments.images_without_row == "compute")
+
+
 def matching_text(report: SpecReport) -> list[str]:
     """How rows were matched to files, with the first and the last pairs to check it by."""
     how = {
@@ -64,6 +82,8 @@ def matching_text(report: SpecReport) -> list[str]:
         "names": "by the names in the feature file",
         "sorted": "by the sorted order of the files (check the pairs below)",
     }
+    if report.how == "described":
+        return [f"{len(report.paths):,} images will be described."]
     lines = [f"{len(report.paths):,} rows were matched to images {how.get(report.how, report.how)}:"]
     last = -1
     for row, path in report.pairs:
@@ -195,6 +215,7 @@ def initial_options(arguments: argparse.Namespace) -> InitialOptions:
         pseudo_labels=arguments.pseudo_labels,
         refine=arguments.refine,
         seed=arguments.seed,
+        weights=getattr(arguments, "weights", ()),
     ).for_strategy(arguments.strategy)
 
 

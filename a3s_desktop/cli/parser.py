@@ -7,7 +7,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from a3s_desktop import __version__
-from a3s_desktop.cli import benchmark, commands, windows
+from a3s_desktop.cli import benchmark, commands, data, windows
 from a3s_desktop.core.types import (
     AGGREGATIONS,
     INITIAL_CLUSTERINGS,
@@ -24,6 +24,7 @@ examples:
   a3s-desktop                                   open the window
   a3s-desktop demo                              try it on made-up ladybirds
   a3s-desktop new whales --images photos --features embeddings.npy --order files.txt
+  a3s-desktop new seals --images photos --no-embeddings --model lite0
   a3s-desktop open whales
   a3s-desktop export whales --format csv --out groups.csv
 """
@@ -123,7 +124,27 @@ def _project_commands(all_commands: argparse._SubParsersAction[argparse.Argument
     )
     one.add_argument("--labels", type=Path, metavar="L", help="true labels, kept for evaluation; never used to ask")
     one.add_argument("--name", default="", help="the project's name (default: that of its folder)")
+    data.image_arguments(one)
+    data.matching_arguments(one)
+    data.model_arguments(one)
     _options(one)
+
+    one = _add(
+        all_commands,
+        "embed",
+        data.embed,
+        "describe images, and write the features to a file",
+        "Where it is stopped it goes on the next time: what is finished waits in a folder beside the file.",
+    )
+    one.add_argument("--images", type=Path, required=True, metavar="DIR", help="the image folder, with its sub-folders")
+    one.add_argument("--out", type=Path, required=True, metavar="FILE", help="the .npz to be written, with names")
+    one.add_argument("--overwrite", action="store_true", help="replace FILE where it exists")
+    data.image_arguments(one)
+    data.model_arguments(one)
+
+    one = _add(all_commands, "save-model", data.save_model, "write EfficientNet-Lite0 as an ONNX model")
+    one.add_argument("--out", type=Path, required=True, metavar="FILE", help="the file to be written")
+    one.add_argument("--overwrite", action="store_true", help="replace FILE where it exists")
 
     one = _add(all_commands, "info", commands.info, "show the state of a project")
     one.add_argument("project", type=Path, metavar="PROJECT", help="the project folder")
@@ -188,7 +209,7 @@ def _features(parser: argparse.ArgumentParser) -> None:
         action="append",
         default=[],
         metavar="F",
-        help="feature file (.npy, .npz, .csv), one row for each image; give it again for further views",
+        help="feature file (.npy, .npz, .csv, .parquet), one row for each image; give it again for further views",
     )
     parser.add_argument(
         "--views",

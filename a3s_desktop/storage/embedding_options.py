@@ -78,7 +78,7 @@ class EmbeddingOptions:
     model: str = ""
     model_options: ModelOptions = field(default_factory=ModelOptions)
     dimensions: int = 128
-    descriptor_weight: float = 0.7
+    descriptor_weight: float = 0.25
 
     def check(self) -> None:
         """Raise `InputError` where nothing can be computed by these options, before any image is read."""

@@ -98,7 +98,7 @@ class OnnxModel:
             ]
         except Exception as error:
             raise _unusable(self.title, error) from error
-        return _rows(self.title, parts, step)[:count]
+        return _rows(self.title, parts, step, self._first)[:count]
 
 
 def check_model(model: str, options: ModelOptions) -> None:
@@ -219,7 +219,7 @@ def _numbers(
     return found if good else default
 
 
-def _rows(name: str, parts: list[Any], step: int) -> FloatArray:
+def _rows(name: str, parts: list[Any], step: int, first: bool) -> FloatArray:
     values = np.concatenate([np.asarray(part) for part in parts])
     if values.ndim < 2 or len(values) % step or values.dtype.kind != "f":
         raise InputError(
@@ -229,7 +229,7 @@ def _rows(name: str, parts: list[Any], step: int) -> FloatArray:
     if values.ndim == 3:  # tokens
         values = values.mean(axis=1)
     elif values.ndim == 4:  # maps
-        values = values.mean(axis=(2, 3) if values.shape[1] >= values.shape[3] else (1, 2))
+        values = values.mean(axis=(2, 3) if first else (1, 2))
     result = values.reshape(len(values), -1).astype(np.float32)
     if not np.isfinite(result).all():
         raise InputError(f"The model {files.show(name)} gave numbers that are infinite or none.", "Check mean and std.")

@@ -231,3 +231,30 @@ def test_bad_views() -> None:
         initialize([np.eye(5), np.eye(4)], InitialOptions(), Task())
     with pytest.raises(InputError, match="At least two"):
         initialize([np.ones((1, 3))], InitialOptions(), Task())
+
+
+def test_a_view_of_little_weight_counts_little() -> None:
+    good, classes = blobs(200, 8, 6, 0.2)
+    noise = np.random.default_rng(9).normal(size=(200, 6)).astype(np.float32)
+
+    def ari(*weights: float) -> float:
+        state = initialize([good, noise], InitialOptions(refine=False, weights=weights), Task())
+        return evaluate(state.labels, classes).ari
+
+    assert ari(1.0, 0.05) > ari(1.0, 1.0) > ari(0.05, 1.0)
+    even = initialize([good, noise], InitialOptions(refine=True, weights=(1.0, 1.0)), Task())
+    plain = initialize([good, noise], InitialOptions(refine=True), Task())
+    assert (even.labels == plain.labels).all()
+    assert even.graph.logodds == pytest.approx(plain.graph.logodds)
+
+
+@pytest.mark.parametrize("weights", [(1.0,), (1.0, 0.0), (1.0, float("nan")), (1.0, 2.0, 3.0)])
+def test_bad_weights(weights: tuple[float, ...]) -> None:
+    views = [blobs(20, 2, 3, 0.1)[0]] * 2
+    with pytest.raises(InputError, match="weight"):
+        initialize(views, InitialOptions(weights=weights), Task())
+
+
+def test_weights_survive_json() -> None:
+    options = InitialOptions(weights=(1.0, 0.5))
+    assert InitialOptions.from_json(options.to_json()) == options

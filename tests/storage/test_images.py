@@ -35,6 +35,33 @@ def test_nested_images_in_sorted_order(tmp_path: Path) -> None:
     assert scan.problems == ()
 
 
+@pytest.mark.parametrize(
+    ("include", "exclude", "left"),
+    [
+        (("*.jpg",), (), ["Left/a.jpg", "b.JPG", "right/c.jpg", "right/old/d.jpg"]),
+        (("left/*",), (), ["Left/a.jpg", "Left/e.png"]),
+        (("right",), (), ["right/c.jpg", "right/old/d.jpg"]),
+        ((), ("right",), ["Left/a.jpg", "Left/e.png", "b.JPG"]),
+        ((), ("*/old/*", "?.png"), ["Left/a.jpg", "b.JPG", "right/c.jpg"]),
+        (("*.jpg",), ("left", "b.*"), ["right/c.jpg", "right/old/d.jpg"]),
+        (("right\\c.jpg", " [ab].jpg "), (), ["Left/a.jpg", "b.JPG", "right/c.jpg"]),
+        (("nothing",), (), []),
+    ],
+)
+def test_patterns(tmp_path: Path, include: tuple[str, ...], exclude: tuple[str, ...], left: list[str]) -> None:
+    names = ["Left/a.jpg", "Left/e.png", "b.JPG", "right/c.jpg", "right/old/d.jpg"]
+    for name in names:
+        touch(tmp_path / name)
+    scan = scan_images(tmp_path, None, include, exclude)
+    assert scan.paths == tuple(left)
+    assert scan.left_out == len(names) - len(left)
+
+
+def test_patterns_know_accents_in_either_form(tmp_path: Path) -> None:
+    touch(tmp_path / unicodedata.normalize("NFD", "Möwe.jpg"))
+    assert len(scan_images(tmp_path, None, [unicodedata.normalize("NFC", "MÖW*")]).paths) == 1
+
+
 @posix
 def test_odd_names_survive(tmp_path: Path) -> None:
     names = [
@@ -43,6 +70,8 @@ def test_odd_names_survive(tmp_path: Path) -> None:
         'it\'s "quoted".jpg',
         "line\nbreak\ttab.jpg",
         " blanks .jpg",
+        "trailing.jpg ",
+        "trailing .jpg",
         "back\\slash.jpg",
         "-rf.jpg",
         os.fsdecode(b"raw\xff\xfe.jpg"),
