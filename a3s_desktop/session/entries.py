@@ -73,7 +73,7 @@ class RecordedAnswer:
                 when,
             )
         except (KeyError, TypeError, ValueError) as error:
-            raise ProjectError(f"The journal holds an answer that cannot be read ({error}).") from error
+            raise ProjectError(tr("The journal holds an answer that cannot be read ({error}).", error=error)) from error
 
     @property
     def shown(self) -> tuple[int, ...]:
@@ -148,7 +148,9 @@ class RecordedCorrection:
                 tuple(str(key) for key in payload.get("replaces", ())),
             )
         except (KeyError, TypeError, ValueError) as error:
-            raise ProjectError(f"The journal holds a correction that cannot be read ({error}).") from error
+            raise ProjectError(
+                tr("The journal holds a correction that cannot be read ({error}).", error=error)
+            ) from error
 
     def effect(self) -> str:
         """What it does to the engine, as text; a name does nothing."""
@@ -197,7 +199,7 @@ class RecordedAudit:
         try:
             return cls(int(payload["left"]), int(payload["right"]), Answer(payload["answer"]), when)
         except (KeyError, TypeError, ValueError) as error:
-            raise ProjectError(f"The journal holds a check that cannot be read ({error}).") from error
+            raise ProjectError(tr("The journal holds a check that cannot be read ({error}).", error=error)) from error
 
     @property
     def shown(self) -> tuple[int, ...]:

@@ -171,10 +171,12 @@ class History:
             if kind == REDO:
                 return self.redo()
         except (NothingToUndoError, InputError) as error:
-            raise ProjectError(f"Journal record {record.seq} ({kind}) has nothing to act on.") from error
+            raise ProjectError(
+                tr("Journal record {seq} ({kind}) has nothing to act on.", seq=record.seq, kind=kind)
+            ) from error
         raise ProjectVersionError(
-            f"The journal holds a record of the unknown kind {kind!r}.",
-            "Open the project with the version of the program that wrote it, or a newer one.",
+            tr("The journal holds a record of the unknown kind {kind}.", kind=repr(kind)),
+            tr("Open the project with the version of the program that wrote it, or a newer one."),
         )
 
     def push(self, entry: Entry, amendments: Amendments | None = None) -> Self:
@@ -254,7 +256,7 @@ def amendments_of(payload: Mapping[str, Any]) -> dict[int, Answer | None]:
     try:
         return {int(number): Answer(said) if said else None for number, said in payload.get("amend", ())}
     except (TypeError, ValueError) as error:
-        raise ProjectError(f"The journal holds a change that cannot be read ({error}).") from error
+        raise ProjectError(tr("The journal holds a change that cannot be read ({error}).", error=error)) from error
 
 
 def _link(before: HistoryNode | None, entry: Entry, edited: bool = False) -> HistoryNode:

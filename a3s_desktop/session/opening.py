@@ -9,6 +9,7 @@ from pathlib import Path
 from a3s_desktop.core.initialization import initialize, stage_count
 from a3s_desktop.core.types import InitialState
 from a3s_desktop.errors import ProjectError
+from a3s_desktop.i18n import tr
 from a3s_desktop.session.session import Session
 from a3s_desktop.storage.workspace import (
     ProjectSpec,
@@ -62,13 +63,13 @@ def create_project(spec: ProjectSpec, task: Task, report: SpecReport | None = No
     stages = stage_count(len(spec.features), spec.initial.for_strategy(spec.strategy.strategy))
     if report is None:
         task.plan(2 + stages)
-        task.stage("Checking the files")
+        task.stage(tr("Checking the files"))
         report = check_spec(spec, task)
     else:
         task.plan(1 + stages)
     if report.errors:
         raise report.errors[0]
-    task.stage("Copying the features")
+    task.stage(tr("Copying the features"))
     workspace = create_workspace(spec, report, task)
     try:
         _first_stage(workspace, task)
@@ -109,14 +110,14 @@ def open_session(folder: Path, read_only: bool = False, task: Task | None = None
         if initial is None:
             if read_only:
                 raise ProjectError(
-                    f"The project {workspace.name!r} was never initialized to the end.",
-                    "Open it for writing once, then this is done.",
+                    tr("The project {name} was never initialized to the end.", name=repr(workspace.name)),
+                    tr("Open it for writing once, then this is done."),
                 )
             log.warning("Stage one of %s is missing or does not fit its features; it is run again.", folder)
             options = workspace.initial_options.for_strategy(workspace.strategy_options.strategy)
             task.plan(stage_count(len(workspace.views()), options) + 1)
             initial = _first_stage(workspace, task)
-        task.stage("Restoring the answers")
+        task.stage(tr("Restoring the answers"))
         session = Session(
             initial,
             workspace.views(),

@@ -12,6 +12,7 @@ import numpy.typing as npt
 from a3s_desktop.core.engine import Engine, Mark
 from a3s_desktop.core.types import InitialState, StrategyOptions
 from a3s_desktop.errors import A3SError, ContradictionError, ProjectError
+from a3s_desktop.i18n import tr, trn
 from a3s_desktop.session.entries import RecordedAnswer, RecordedAudit, RecordedCorrection
 from a3s_desktop.session.history import HistoryNode
 from a3s_desktop.storage.journal_types import JournalProtocol, Snapshot
@@ -153,8 +154,12 @@ class Position:
         engine, entry = self.engine, node.entry
         if entry.largest_item() >= len(engine.labels):
             raise ProjectError(
-                f"The journal names image {entry.largest_item() + 1}, but the project has {len(engine.labels)}.",
-                "Its files do not belong together; restore the project from a backup.",
+                tr(
+                    "The journal names image {number}, but the project has {count}.",
+                    number=entry.largest_item() + 1,
+                    count=len(engine.labels),
+                ),
+                tr("Its files do not belong together; restore the project from a backup."),
             )
         mark, version = engine.mark(), engine.partition.version
         try:
@@ -231,11 +236,23 @@ class EngineSource:
         if entries is not None and not entries.edited:
             if position.imposed:
                 warnings.append(
-                    f"{position.imposed} of {entries.count} stored answers met another question than when they were "
-                    "given; they were kept as they are."
+                    trn(
+                        "{n} of {count} stored answers met another question than when it was given; "
+                        "it was kept as it is.",
+                        "{n} of {count} stored answers met another question than when they were given; "
+                        "they were kept as they are.",
+                        position.imposed,
+                        count=entries.count,
+                    )
                 )
             if position.conflicts:
-                warnings.append(f"{len(position.conflicts)} stored answers contradict earlier ones and have no effect.")
+                warnings.append(
+                    trn(
+                        "{n} stored answer contradicts earlier ones and has no effect.",
+                        "{n} stored answers contradict earlier ones and have no effect.",
+                        len(position.conflicts),
+                    )
+                )
         for warning in warnings:
             log.warning(warning)
         return position, tuple(warnings)
@@ -289,6 +306,6 @@ class EngineSource:
             engine = Engine.load(self.initial, self.views, self.options, shot.arrays, shot.meta["engine"])
         except (A3SError, KeyError, TypeError, ValueError, IndexError) as error:
             log.warning("The snapshot at record %d cannot be used: %s", shot.seq, error)
-            warnings.append("A stored snapshot could not be read; the answers were replayed instead.")
+            warnings.append(tr("A stored snapshot could not be read; the answers were replayed instead."))
             return None
         return Position(engine, start)

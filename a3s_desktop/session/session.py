@@ -22,8 +22,8 @@ from a3s_desktop.session.history import ANSWER, AUDIT, CHANGE, CORRECT, REDO, UN
 from a3s_desktop.session.operations import Operation
 from a3s_desktop.session.overview import Overview
 from a3s_desktop.session.replay import EngineSource
-from a3s_desktop.session.state import Change, ChangeKind, HistoryEntry, SessionState, no_items
-from a3s_desktop.session.view import history_entry, moved_items, session_state
+from a3s_desktop.session.state import Change, ChangeKind, HistoryEntry, LookAhead, SessionState, no_items
+from a3s_desktop.session.view import consequence, history_entry, moved_items, session_state
 from a3s_desktop.session.wording import CHANGED, entry_text, operation_text
 from a3s_desktop.storage.export import export_csv, export_json
 from a3s_desktop.storage.journal_types import JournalProtocol
@@ -154,24 +154,39 @@ class Session:
         }
         return draw_pair(self.engine, shown, self._source.options.seed)
 
-    def look_ahead(self) -> tuple[int, ...]:
-        """Items that the next question would show, whichever answer is given; for decoding their images early.
+    def times(self, since: float) -> tuple[float, ...]:
+        """When the answers in force were given, newest first, from ``since`` (POSIX seconds) on."""
+        found = itertools.takewhile(lambda node: node.entry.when >= since, self._history.nodes())
+        return tuple(
+            node.entry.when
+            for node in found
+            if isinstance(node.entry, RecordedAnswer) and not node.entry.withdrawn
+        )
+
+    def look_ahead(self) -> LookAhead:
+        """The next question, whichever answer is given, for decoding its images early; and what the answers would do.
 
         Called when nothing else is to be done, it also takes the snapshot that is due.
         """
         self._snapshot_if_due()
         question = self.engine.question
-        if question is None:
-            return ()
+        if question is None or self.state.question is None:
+            return LookAhead()
         mark = self.engine.mark()
         try:
-            after = self.engine.look_ahead()
+            tried = [consequence(self.engine, answer) for answer in (Answer.SAME, Answer.DIFFERENT)]
         except BaseException:
             # An answer that was only tried must not stay.
             self.engine.restore(mark)
             raise
+        found = [one for one in tried if one is not None]
+        after = [following for _, following in found if following is not None]
         coming = dict.fromkeys(item for pair in after for item in (pair.left, pair.right))
-        return tuple(item for item in coming if item not in (question.left, question.right))
+        return LookAhead(
+            self.state.question.id,
+            tuple(item for item in coming if item not in (question.left, question.right)),
+            tuple(one for one, _ in found),
+        )
 
     # --- changing
 
@@ -313,7 +328,10 @@ class Session:
             raise ProjectError(tr("This session has no project folder whose images could be named."))
         writers: dict[str, Callable[..., Any]] = {"csv": export_csv, "json": export_json}
         if format not in writers:
-            raise InputError(f"There is no export format {format!r}.", f"Choose one of: {', '.join(writers)}.")
+            raise InputError(
+                tr("There is no export format {format}.", format=repr(format)),
+                tr("Choose one of: {value}.", value=", ".join(writers)),
+            )
         state = self.state
         junk = frozenset(np.flatnonzero(state.is_junk).tolist())
         writers[format](

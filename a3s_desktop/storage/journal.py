@@ -22,6 +22,7 @@ import numpy as np
 import numpy.typing as npt
 
 from a3s_desktop.errors import ReadOnlyError, StorageFailedError
+from a3s_desktop.i18n import tr
 from a3s_desktop.storage import files, salvage, sqlite
 from a3s_desktop.storage.journal_types import (
     CHAIN_START,
@@ -107,8 +108,11 @@ class Journal:
                     connection.execute(sqlite.INSERT_RECORD, (seq, kind, text, when, checksum))
             except sqlite3.IntegrityError as error:
                 raise StorageFailedError(
-                    f"The journal {files.show(self._path)} was changed by another program; the change was not kept.",
-                    "Close the project in the other program, then open it again.",
+                    tr(
+                        "The journal {path} was changed by another program; the change was not kept.",
+                        path=files.show(self._path),
+                    ),
+                    tr("Close the project in the other program, then open it again."),
                 ) from error
             except sqlite3.Error as error:
                 raise sqlite.failed(self._path, error) from error
@@ -176,13 +180,13 @@ class Journal:
 
     def _open(self) -> sqlite3.Connection:
         if self._connection is None:
-            raise StorageFailedError("The journal is closed.", "Open the project again.")
+            raise StorageFailedError(tr("The journal is closed."), tr("Open the project again."))
         return self._connection
 
     def _writable(self) -> sqlite3.Connection:
         if self._read_only:
             raise ReadOnlyError(
-                "The project is open read-only; nothing was changed.", "Open it for writing to answer pairs."
+                tr("The project is open read-only; nothing was changed."), tr("Open it for writing to answer pairs.")
             )
         return self._open()
 
@@ -192,7 +196,8 @@ class Journal:
                 return self._open().execute(query, values).fetchall()
             except sqlite3.Error as error:
                 raise StorageFailedError(
-                    f"Reading the journal {files.show(self._path)} failed: {error}.", "Open the project again."
+                    tr("Reading the journal {path} failed: {error}.", path=files.show(self._path), error=error),
+                    tr("Open the project again."),
                 ) from error
 
 

@@ -13,6 +13,7 @@ import time
 from pathlib import Path
 
 from a3s_desktop.errors import StorageFailedError
+from a3s_desktop.i18n import tr
 from a3s_desktop.storage import files, salvage, sqlite
 from a3s_desktop.storage.journal import Journal, snapshot_is_whole
 from a3s_desktop.storage.journal_types import CHAIN_START, Recovery
@@ -42,7 +43,9 @@ def create_journal(
         Something is at ``path``, or the system refused to write.
     """
     if path.exists():
-        raise StorageFailedError(f"A journal is already there: {files.show(path)}.", "Choose another folder.")
+        raise StorageFailedError(
+            tr("A journal is already there: {path}.", path=files.show(path)), tr("Choose another folder.")
+        )
     try:
         with contextlib.closing(sqlite.connect(path)) as connection:
             connection.execute(f"PRAGMA page_size = {sqlite.PAGE_SIZE}")
@@ -85,7 +88,9 @@ def open_journal(path: Path) -> Journal:
         raise files.write_failed(path, error) from error
     journal = _open_whole(path, b"", recovery=recovery)
     if journal is None:
-        raise StorageFailedError(f"The journal {files.show(path)} could not be repaired.", "Check the drive.")
+        raise StorageFailedError(
+            tr("The journal {path} could not be repaired.", path=files.show(path)), tr("Check the drive.")
+        )
     return journal
 
 
@@ -121,11 +126,15 @@ def read_journal(path: Path) -> Journal:
         create_journal(inside, found.records, durable=False)
         journal = _open_whole(inside, b"", copy, salvage.report(found, "", bool(data or log)))
         if journal is None:
-            raise StorageFailedError(f"The journal {files.show(path)} could not be read.", "Check the drive.")
+            raise StorageFailedError(
+                tr("The journal {path} could not be read.", path=files.show(path)), tr("Check the drive.")
+            )
     except OSError as error:
         copy.cleanup()
         cause, hint = files.cause_of(error)
-        raise StorageFailedError(f"Reading the journal {files.show(path)} failed: {cause}.", hint) from error
+        raise StorageFailedError(
+            tr("Reading the journal {path} failed: {cause}.", path=files.show(path), cause=cause), hint
+        ) from error
     except BaseException:
         copy.cleanup()
         raise
