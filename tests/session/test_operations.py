@@ -51,13 +51,12 @@ def session(blobs: Data) -> Session:
 
 def test_merged_clusters_are_one_and_stay_so(blobs: Data, session: Session) -> None:
     a, b = biggest(session), biggest(session, 1)
-    items = (*session.members(a), *session.members(b))
-    state, change = session.perform(Merge(a, b))
+    larger, smaller = session.members(a), session.members(b)
+    items = (*larger, *smaller)
+    _, change = session.perform(Merge(a, b))
     assert together(session, *items)
     assert change.text == "Merge clusters"
-    assert set(change.moved.tolist()) == set(items) - set(np.flatnonzero(state.labels == a).tolist()) or len(
-        change.moved
-    )
+    assert set(change.moved.tolist()) in ({*smaller}, {*larger})
     pair = session.history()[0].items
     to_the_end(blobs, session, Answer.DIFFERENT)  # whatever is said later
     assert together(session, *pair)
@@ -231,8 +230,8 @@ def test_a_name_follows_its_images(session: Session) -> None:
     [
         ("  Anna  B ", "Anna B"),
         ("Anna\nB\t", "Anna B"),
-        ("שלום", "שלום"),
-        ("👩‍👧 zwei", "👩‍👧 zwei"),
+        ("\u05e9\u05dc\u05d5\u05dd", "\u05e9\u05dc\u05d5\u05dd"),
+        ("\U0001f469\u200d\U0001f467 zwei", "\U0001f469\u200d\U0001f467 zwei"),
         ("a\u202eb", "ab"),
     ],
 )

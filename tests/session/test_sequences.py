@@ -91,13 +91,16 @@ def correct(session: Session, kind: str, number: int) -> None:
     wanted = correction(session, "merge" if kind == "drop and merge" else kind, number)
     if wanted is None:
         return
-    before, state = session.engine.digest(), session.state
+    state = session.state
+    before = session.engine.digest() if number % 8 == 0 else ""  # it costs as much as the operation
     try:
         session.perform(wanted)
     except InputError:
-        assert (session.engine.digest(), session.state) == (before, state)
+        assert session.state is state
+        assert before in ("", session.engine.digest())
     except ContradictionError:
-        assert (session.engine.digest(), session.state) == (before, state)
+        assert session.state is state
+        assert before in ("", session.engine.digest())
         if kind == "drop and merge":
             drop(session, wanted)
 
