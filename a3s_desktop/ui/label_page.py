@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -39,7 +40,15 @@ _REASONS = {
     Reason.MEMBER: mark("Doubtful member"),
     Reason.PAIR: mark("Pair"),
 }
-_ANSWERS = {"answer.same": Answer.SAME, "answer.different": Answer.DIFFERENT, "answer.skip": Answer.SKIP}
+_ANSWERS = {
+    "answer.same": Answer.SAME,
+    "answer.different": Answer.DIFFERENT,
+    "answer.skip": Answer.SKIP,
+    "answer.incomparable": Answer.INCOMPARABLE,
+    "answer.junk_left": Answer.JUNK_LEFT,
+    "answer.junk_right": Answer.JUNK_RIGHT,
+    "answer.junk_both": Answer.JUNK_BOTH,
+}
 _READ_ONLY = mark(
     "Read-only: another window or program has this project open. You can look and export; answers are not taken."
 )
@@ -141,9 +150,8 @@ class LabelPage(QWidget):
         left.memberChosen.connect(self._swap_left)
         right.memberChosen.connect(self._swap_right)
         self.addActions(self._shortcuts.actions(Scope.PAIR))
-        action("answer.same").triggered.connect(self._say_same)
-        action("answer.different").triggered.connect(self._say_different)
-        action("answer.skip").triggered.connect(self._say_skip)
+        for name, answer in _ANSWERS.items():
+            action(name).triggered.connect(partial(self._answer, answer))
         action("view.link").setChecked(self._settings.value.linked)
         action("view.link").toggled.connect(self._on_linked)
         action("view.legend").setChecked(self._settings.value.legend)
@@ -246,7 +254,8 @@ class LabelPage(QWidget):
 
     def _show_last(self, change: Change) -> None:
         t = tokens()
-        name = change.text.removeprefix("Undo ").removeprefix("Redo ").lower()
+        words = {tr("Same"): "same", tr("Different"): "different", tr("Skip"): "skip"}
+        name = next((name for word, name in words.items() if word in change.text), "")
         colours = {"same": t.same, "different": t.different}
         colour = colours.get(name, t.skip)
         symbol = {ChangeKind.UNDO: "undo", ChangeKind.REDO: "redo"}.get(change.kind, name)
@@ -279,23 +288,11 @@ class LabelPage(QWidget):
 
     # What the person does
 
-    def _answer(self, answer: Answer) -> None:
+    def _answer(self, answer: Answer, _checked: bool = False) -> None:
         if self._ready and self._question is not None:
             # Not ready any more from here on, by the bridge's phase; where storing fails the same pair is ready again.
             self._bridge.answer(self._question.id, answer)
             self._update_actions()
-
-    @Slot()
-    def _say_same(self) -> None:
-        self._answer(Answer.SAME)
-
-    @Slot()
-    def _say_different(self) -> None:
-        self._answer(Answer.DIFFERENT)
-
-    @Slot()
-    def _say_skip(self) -> None:
-        self._answer(Answer.SKIP)
 
     @Slot(int)
     def _swap_left(self, item: int) -> None:
