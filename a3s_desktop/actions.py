@@ -15,6 +15,7 @@ class Scope(enum.Enum):
 
     WINDOW = "window"  # anywhere in the main window
     PAIR = "pair"  # while the pair page is shown
+    CLUSTERS = "clusters"  # while the clusters page is shown
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,10 +67,21 @@ ACTIONS: tuple[ActionSpec, ...] = (
                "The images show different individuals.", legend="different"),
     ActionSpec("answer.skip", "Skip", ("Space",), Scope.PAIR, "skip",
                "Not sure: no conclusion is drawn, and this pair is not asked again.", legend="skip"),
+    ActionSpec("answer.incomparable", "Not comparable", ("N",), Scope.PAIR, "incomparable",
+               "Nothing can be seen that both images show, such as two different sides. No conclusion is drawn, and "
+               "these two are never asked again."),
+    ActionSpec("answer.junk_left", "Junk left", ("Z",), Scope.PAIR, "junk-left",
+               "The left image is of no use: it leaves the clusters. Undo, or the view of the junk, brings it back."),
+    ActionSpec("answer.junk_right", "Junk right", ("X",), Scope.PAIR, "junk-right",
+               "The right image is of no use: it leaves the clusters. Undo, or the view of the junk, brings it back."),
+    ActionSpec("answer.junk_both", "Junk both", ("C",), Scope.PAIR, "junk-both",
+               "Neither image is of any use: both leave the clusters. Undo, or the view of the junk, brings them back."),
     ActionSpec("edit.undo", "Undo", ("Ctrl+Z", "U", "Alt+Backspace"), Scope.WINDOW, "undo",
                "Take back the last answer and everything it caused.", legend="undo"),
     ActionSpec("edit.redo", "Redo", ("Ctrl+Shift+Z", "Ctrl+Y"), Scope.WINDOW, "redo",
                "Give the answer again that was taken back."),
+    ActionSpec("edit.requeue", "Ask skipped pairs again", ("Ctrl+R",), Scope.WINDOW, "requeue",
+               "Pairs that were skipped may be asked again. Pairs that cannot be compared stay away."),
     # looking
     ActionSpec("view.fit", "Whole images", ("0", "Ctrl+0", "Home"), Scope.PAIR, "fit",
                "Show both images whole.", legend="whole"),
@@ -135,12 +147,52 @@ ACTIONS: tuple[ActionSpec, ...] = (
                "Blind mode: neither probabilities nor suggestions are shown before the answer.", checkable=True),
     ActionSpec("view.legend", "Show keys", ("?",), Scope.PAIR, "keyboard",
                "Show or hide the list of keys.", positions=False, checkable=True, legend="hide"),
+    # clusters
+    ActionSpec("gallery.open", "Open", ("Return", "Enter"), Scope.CLUSTERS, "grid",
+               "Open the cluster, or show the image large."),
+    ActionSpec("gallery.back", "Back to all clusters", ("Backspace", "Alt+Left"), Scope.CLUSTERS, "chevron-left",
+               "Close the open cluster."),
+    ActionSpec("gallery.all", "All clusters", ("1",), Scope.CLUSTERS, "grid", "Show a card for each cluster.",
+               checkable=True),
+    ActionSpec("gallery.singles", "Single images", ("2",), Scope.CLUSTERS, "image",
+               "Each single image beside the cluster it most likely belongs to.", checkable=True),
+    ActionSpec("gallery.junk", "Junk", ("3",), Scope.CLUSTERS, "trash", "Images that were taken out of the sorting.",
+               checkable=True),
+    ActionSpec("gallery.find", "Find", ("/", "Ctrl+F"), Scope.CLUSTERS, "search",
+               "Find clusters by name, number or file name.", positions=False),
+    ActionSpec("gallery.order", "Next order", ("O",), Scope.CLUSTERS, "",
+               "Clusters by size, doubt, name or unfinished first; images by doubt or name."),
+    ActionSpec("cluster.split", "Split off", ("S",), Scope.CLUSTERS, "split-off",
+               "Make the selected images one cluster of their own."),
+    ActionSpec("cluster.each", "Take out one by one", ("E",), Scope.CLUSTERS, "split",
+               "Make each selected image a cluster of its own."),
+    ActionSpec("cluster.move", "Move to…", ("T",), Scope.CLUSTERS, "move-to",
+               "Put the selected images into another cluster."),
+    ActionSpec("cluster.junk", "Junk", ("X", "Del"), Scope.CLUSTERS, "trash",
+               "Take the selected images out of the sorting; can be undone."),
+    ActionSpec("cluster.restore", "Restore", ("R",), Scope.CLUSTERS, "undo", "Take the selected images back from junk."),
+    ActionSpec("cluster.merge", "Merge with…", ("M",), Scope.CLUSTERS, "link",
+               "Make two clusters one: the two that are selected, or this one and another."),
+    ActionSpec("cluster.accept", "Accept the proposal", ("A",), Scope.CLUSTERS, "check",
+               "Merge with the nearest cluster that is marked; put the single image into its likely cluster."),
+    ActionSpec("cluster.next", "Go on", ("Space", "D"), Scope.CLUSTERS, "skip",
+               "Leave this single image as it is and look at the next one."),
+    ActionSpec("cluster.name", "Name…", ("N", "F2"), Scope.CLUSTERS, "text", "Give the cluster a name."),
+    ActionSpec("cluster.finish", "Finished", ("F",), Scope.CLUSTERS, "check-circle",
+               "Ask nothing more about the cluster, or open it for questions again.", checkable=True),
     # panels and pages
+    ActionSpec("page.pair", "Pairs", ("Alt+1",), Scope.WINDOW, "columns", "Answer pair after pair.", checkable=True),
+    ActionSpec("page.clusters", "Clusters", ("Alt+2", "Ctrl+L"), Scope.WINDOW, "grid",
+               "Review and correct the clusters.", checkable=True),
     ActionSpec("panel.map", "Map", ("Ctrl+M",), Scope.WINDOW, "map", "Show or hide the map.", checkable=True),
     ActionSpec("panel.history", "History", ("Ctrl+H",), Scope.WINDOW, "history",
                "Show or hide the list of answers.", checkable=True),
     ActionSpec("panel.cluster", "Cluster images", ("Ctrl+G",), Scope.WINDOW, "grid",
                "Show or hide the images of one cluster.", checkable=True),
+    ActionSpec("panel.progress", "Progress", ("Ctrl+P",), Scope.WINDOW, "progress",
+               "Show or hide what was reached, and how much is left.", checkable=True),
+    ActionSpec("audit.open", "Check a sample…", ("Ctrl+Shift+C",), Scope.WINDOW, "sample",
+               "Look at pairs drawn at random from the clusters, to estimate how many of them are right."),
     # the project
     ActionSpec("project.new", "New project…", ("Ctrl+N",), Scope.WINDOW, "plus",
                "Start a project from an image folder and its embeddings."),
@@ -209,15 +261,23 @@ def effective_keys(
 def clashes(keys: Mapping[str, Sequence[str]]) -> dict[str, tuple[str, ...]]:
     """Key sequences bound more than once, with the ids that share them.
 
-    All scopes are live together while the pair page is shown, so a key shared across scopes clashes too.
-    Sequences are compared without regard to case and spaces.
+    The scope of a page is live together with the window's, so a key shared by these two clashes; two pages are never
+    shown together. Sequences are compared without regard to case and spaces.
     """
     users: dict[str, list[str]] = {}
     for action, sequences in keys.items():
         for sequence in dict.fromkeys(normal_key(s) for s in sequences):
             if sequence:
                 users.setdefault(sequence, []).append(action)
-    return {sequence: tuple(ids) for sequence, ids in users.items() if len(ids) > 1}
+    specs = by_id()
+    found: dict[str, tuple[str, ...]] = {}
+    for sequence, ids in users.items():
+        scopes = {name: specs[name].scope if name in specs else Scope.WINDOW for name in ids}
+        for page in (Scope.PAIR, Scope.CLUSTERS):
+            together = tuple(name for name in ids if scopes[name] in (page, Scope.WINDOW))
+            if len(together) > 1:
+                found[sequence] = tuple(dict.fromkeys((*found.get(sequence, ()), *together)))
+    return found
 
 
 def normal_key(sequence: str) -> str:

@@ -48,6 +48,8 @@ class Settings:
         Zoom and move both images of a pair together.
     legend : bool
         Show the list of keys on the pair page.
+    confirm_from : int
+        From how many images that an answer or a correction moves on it has to be confirmed; 0: never. 0 .. 1,000,000.
     settle_ms : int
         Milliseconds that a pair must have been on screen before a key counts; catches double taps. 0 .. 2000.
     image_cache_mb : int
@@ -69,6 +71,7 @@ class Settings:
     blind: bool = True
     linked: bool = True
     legend: bool = True
+    confirm_from: int = 200
     settle_ms: int = 40
     image_cache_mb: int = 384
     keys: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
@@ -155,6 +158,7 @@ _PARSERS: dict[str, Callable[[Any], Any]] = {
     "blind": _boolean,
     "linked": _boolean,
     "legend": _boolean,
+    "confirm_from": _integer(0, 1_000_000),
     "settle_ms": _integer(0, 2000),
     "image_cache_mb": _integer(64, 8192),
     "keys": _keys,

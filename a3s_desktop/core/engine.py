@@ -9,9 +9,9 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Self
+from typing import Any, Self, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -19,11 +19,14 @@ import numpy.typing as npt
 from a3s_desktop.core.constraints import ConstraintStore
 from a3s_desktop.core.context import Context, Step, Strategy
 from a3s_desktop.core.correction import Correction
+from a3s_desktop.core.outlook import Forecaster, Outlook
 from a3s_desktop.core.partition import Partition
 from a3s_desktop.core.strategies import make_strategy
 from a3s_desktop.core.types import Answer, InitialState, IntArray, Question, StrategyOptions
 from a3s_desktop.core.undo import LoggedFlags
 from a3s_desktop.errors import ContradictionError
+
+Seen = TypeVar("Seen")
 
 _STRIP_POOL = 256  # members looked at for a strip: enough to choose from, bounded for clusters of any size
 
@@ -140,6 +143,12 @@ class Engine:
         chosen = [int(i) for i in members[order] if int(i) not in exclude]
         return chosen[:count]
 
+    def outlook(self) -> Outlook | None:
+        """How many questions are left, the current one included; None where the strategy cannot tell."""
+        if self._question is None:
+            return Outlook(0, 0, 0)
+        return self._strategy.outlook(self._context) if isinstance(self._strategy, Forecaster) else None
+
     # --- answering
 
     def record(self, answer: Answer) -> None:
@@ -216,18 +225,19 @@ class Engine:
 
     def look_ahead(self) -> list[Question]:
         """The questions that would follow *same* and *different* (at most two); the state is left as it was."""
-        found: list[Question] = []
+        after = (self.foresee(answer, lambda: self._question) for answer in (Answer.SAME, Answer.DIFFERENT))
+        return list(dict.fromkeys(question for question in after if question is not None))
+
+    def foresee(self, answer: Answer, look: Callable[[], Seen]) -> Seen | None:
+        """What ``look`` sees after an answer to the current question, which is only tried; None without a question."""
         if self._question is None:
-            return found
+            return None
         mark = self.mark()
-        for answer in (Answer.SAME, Answer.DIFFERENT):
-            try:
-                self.record(answer)
-                if self._question is not None and self._question not in found:
-                    found.append(self._question)
-            finally:
-                self.restore(mark)
-        return found
+        try:
+            self.record(answer)
+            return look()
+        finally:
+            self.restore(mark)
 
     # --- the whole state
 

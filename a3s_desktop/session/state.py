@@ -9,6 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+from a3s_desktop.core.outlook import Outlook
 from a3s_desktop.core.types import Answer, IndexArray, IntArray, Reason
 from a3s_desktop.session.audit import Precision
 
@@ -59,6 +60,52 @@ class QuestionView:
 
 
 @dataclass(frozen=True, slots=True)
+class Consequence:
+    """What an answer to the current question would do, tried out and taken back.
+
+    Attributes
+    ----------
+    answer : Answer
+        Same or different.
+    before, after : tuple of int
+        Sizes of the clusters of the two images, and of those that their members are in afterwards, largest first.
+    moved : int
+        Images whose cluster would change, wherever they are now.
+    elsewhere : int
+        Those of them that are in other clusters than the pair: the answer tips what the model joins by itself.
+    saves : int or None
+        Questions that it makes superfluous besides this one, about; negative where it brings up others. None where
+        the strategy cannot tell.
+    """
+
+    answer: Answer
+    before: tuple[int, ...]
+    after: tuple[int, ...]
+    moved: int
+    elsewhere: int
+    saves: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class LookAhead:
+    """What comes after the current question.
+
+    Attributes
+    ----------
+    question : int
+        Id of the current question; -1 where there is none.
+    items : tuple of int
+        What the next question would show, whichever answer is given, without what is shown now.
+    consequences : tuple of Consequence
+        Of *same* and of *different*.
+    """
+
+    question: int = -1
+    items: tuple[int, ...] = ()
+    consequences: tuple[Consequence, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
 class SessionState:
     """One consistent picture of the session.
 
@@ -91,6 +138,8 @@ class SessionState:
     audit : Precision
         What the random sample says so far.
     read_only : bool
+    outlook : Outlook or None
+        How many questions are left, the current one included; None where the strategy cannot tell.
     """
 
     revision: int
@@ -119,6 +168,7 @@ class SessionState:
     recent: int
     audit: Precision
     read_only: bool = False
+    outlook: Outlook | None = None
 
 
 class ChangeKind(enum.Enum):

@@ -10,12 +10,12 @@ import numpy as np
 import numpy.typing as npt
 
 from a3s_desktop.core.engine import Engine
-from a3s_desktop.core.types import Answer, IndexArray, PairGraph, Question
+from a3s_desktop.core.types import Answer, IndexArray, IntArray, PairGraph, Question
 from a3s_desktop.session.audit import precision
 from a3s_desktop.session.entries import RecordedAnswer, RecordedAudit, RecordedCorrection
 from a3s_desktop.session.history import History, HistoryNode
 from a3s_desktop.session.replay import RECENT, Position
-from a3s_desktop.session.state import EntryKind, HistoryEntry, Phase, QuestionView, SessionState
+from a3s_desktop.session.state import Consequence, EntryKind, HistoryEntry, Phase, QuestionView, SessionState
 from a3s_desktop.session.wording import entry_text, operation_text, question_text
 
 STRIP = 12
@@ -55,6 +55,7 @@ def session_state(
         recent=len(recent),
         audit=precision(engine, _audited(history)),
         read_only=read_only,
+        outlook=engine.outlook(),
     )
 
 
@@ -111,6 +112,34 @@ def question_view(engine: Engine, graph: PairGraph, question: Question, question
         right_strip=right_strip,
         probability=float(question.probability),
     )
+
+
+def consequence(engine: Engine, answer: Answer) -> tuple[Consequence, Question | None] | None:
+    """What an answer would do, and the question that would follow it; None where nothing is asked."""
+    question, before, now = engine.question, engine.labels.copy(), engine.outlook()
+    if question is None:
+        return None
+    clusters = sorted({question.left_cluster, question.right_cluster})
+    members = np.flatnonzero(np.isin(before, clusters))
+
+    def look() -> tuple[Consequence, Question | None]:
+        after, then = engine.labels, engine.outlook()
+        moved = before != after
+        found = Consequence(
+            answer,
+            _sizes(before[members]),
+            _sizes(after[members]),
+            int(moved.sum()),
+            int(moved.sum() - moved[members].sum()),
+            None if now is None or then is None else now.middle - 1 - then.middle,
+        )
+        return found, engine.question
+
+    return engine.foresee(answer, look)
+
+
+def _sizes(labels: IntArray) -> tuple[int, ...]:
+    return tuple(sorted(np.unique(labels, return_counts=True)[1].tolist(), reverse=True))
 
 
 def _strips(engine: Engine, graph: PairGraph, question: Question) -> tuple[tuple[int, ...], tuple[int, ...]]:

@@ -13,7 +13,7 @@ from PySide6.QtCore import QObject, Signal, Slot
 
 from a3s_desktop.core.types import Answer
 from a3s_desktop.errors import A3SError, Cancelled, StaleAnswerError
-from a3s_desktop.session.state import Change, Phase, SessionState
+from a3s_desktop.session.state import Change, LookAhead, Phase, SessionState
 from a3s_desktop.task import Progress
 from a3s_desktop.ui.engine_room import EngineRoom, Exported, Opened, Reading
 from a3s_desktop.ui.jobs import Job, Jobs, Worker
@@ -62,6 +62,8 @@ class Bridge(QObject):
         `A3SError`, folder: the project could not be opened.
     prefetch(object)
         Items (tuple of int) whose images the next pairs may need.
+    foreseen(object)
+        `LookAhead` of the current question: what its answers would do. Comes while the pair is on screen.
     historyReady(object)
         Tuple of `HistoryEntry`, newest first.
     layoutReady(object)
@@ -84,6 +86,7 @@ class Bridge(QObject):
     problem = Signal(object)
     openFailed = Signal(object, object)  # noqa: N815
     prefetch = Signal(object)
+    foreseen = Signal(object)
     historyReady = Signal(object)  # noqa: N815
     layoutReady = Signal(object)  # noqa: N815
     exported = Signal(object)
@@ -326,12 +329,14 @@ class Bridge(QObject):
             self.problem.emit(error)
 
     @Slot(object)
-    def _on_looked_ahead(self, result: tuple[int, int, tuple[int, ...]]) -> None:
-        project, question_id, items = result
+    def _on_looked_ahead(self, result: tuple[int, LookAhead]) -> None:
+        project, found = result
         self._update_busy()
         question = self._state.question if self._state else None
-        if self._project and project == self._project.id and question and question.id == question_id and items:
-            self.prefetch.emit(items)
+        if self._project and project == self._project.id and question and question.id == found.question:
+            self.foreseen.emit(found)
+            if found.items:
+                self.prefetch.emit(found.items)
 
     @Slot(object)
     def _on_exported(self, outcome: Exported) -> None:

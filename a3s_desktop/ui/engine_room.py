@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from a3s_desktop.core.types import Answer
 from a3s_desktop.errors import StaleAnswerError
 from a3s_desktop.i18n import tr
-from a3s_desktop.session.state import Change, SessionState
+from a3s_desktop.session.state import Change, LookAhead, SessionState
 from a3s_desktop.task import Task
 from a3s_desktop.ui.map_raster import PointGrid
 
@@ -62,6 +62,7 @@ class Reading(enum.Enum):
 
     HISTORY = "history"  # (limit) -> tuple of HistoryEntry, newest first
     ENTRIES_BEHIND = "entries behind"  # (chain) -> tuple of HistoryEntry or None
+    TIMES = "times"  # (since) -> tuple of POSIX seconds, newest first
     AUDIT_PAIR = "audit pair"  # () -> (left, right) or None
     CLUSTERS = "clusters"  # () -> tuple of ClusterSummary
     MEMBERS = "members"  # (cluster) -> tuple of (item, doubt), most doubtful first
@@ -141,6 +142,7 @@ class EngineRoom:
         readings: dict[Reading, Callable[..., Any]] = {
             Reading.HISTORY: session.history,
             Reading.ENTRIES_BEHIND: session.entries_behind,
+            Reading.TIMES: session.times,
             Reading.AUDIT_PAIR: session.audit_pair,
             Reading.CLUSTERS: overview.clusters,
             Reading.MEMBERS: overview.members,
@@ -159,11 +161,9 @@ class EngineRoom:
         """Put the answer that was undone last in force again."""
         return (project, *self._of(project).redo())
 
-    def look_ahead(self, project: int) -> tuple[int, int, tuple[int, ...]]:
-        """Project, current question's id, items that the next questions would show."""
-        session = self._of(project)
-        question = session.state.question
-        return project, (question.id if question else -1), tuple(session.look_ahead())
+    def look_ahead(self, project: int) -> tuple[int, LookAhead]:
+        """What comes after the current question."""
+        return project, self._of(project).look_ahead()
 
     def export(self, project: int, kind: str, out: Path, overwrite: bool) -> Exported:
         """Write the clusters to a file; an existing one is replaced only with ``overwrite``."""

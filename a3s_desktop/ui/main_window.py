@@ -24,7 +24,13 @@ _MENUS: tuple[tuple[str, tuple[str, ...]], ...] = (
         ("project.new", "project.open", "project.demo", "", "project.export", "", "project.close", "app.quit"),
     ),
     (mark("&Edit"), ("edit.undo", "edit.redo")),
-    (mark("&Answer"), ("answer.same", "answer.different", "answer.skip")),
+    (
+        mark("&Answer"),
+        (
+            "answer.same", "answer.different", "answer.skip", "answer.incomparable", "",
+            "answer.junk_left", "answer.junk_right", "answer.junk_both", "", "edit.requeue", "", "audit.open",
+        ),
+    ),
     (
         mark("&Compare"),
         (
@@ -38,7 +44,7 @@ _MENUS: tuple[tuple[str, tuple[str, ...]], ...] = (
         (
             "view.fit", "view.actual", "view.zoom_in", "view.zoom_out", "view.link", "",
             "view.legend", "view.blind", "",
-            "panel.map", "panel.history", "panel.cluster", "",
+            "panel.map", "panel.history", "panel.cluster", "panel.progress", "",
             "window.next_part", "window.previous_part", "",
             "theme.*", "window.text_larger", "window.text_smaller", "window.fullscreen", "",
             "language.*", "settings.keys",

@@ -20,7 +20,7 @@ from a3s_desktop.errors import (
     StorageFailedError,
 )
 from a3s_desktop.session.session import Session
-from a3s_desktop.session.state import ChangeKind, Phase, SessionState
+from a3s_desktop.session.state import ChangeKind, LookAhead, Phase, SessionState
 from a3s_desktop.storage.journal_types import MemoryJournal
 from tests.session.conftest import Data
 
@@ -97,7 +97,7 @@ def test_the_end_is_a_state_and_can_be_undone(blobs: Data, finish: Callable[[Ses
     given = finish(session)
     assert session.state.phase is Phase.FINISHED
     assert session.state.answers == given
-    assert session.look_ahead() == ()
+    assert session.look_ahead() == LookAhead()
     with pytest.raises(StaleAnswerError):
         session.answer(session.state.revision, Answer.SAME)
     state, _ = session.undo()
@@ -156,7 +156,7 @@ def test_look_ahead_names_the_next_pairs_and_changes_nothing(blobs: Data) -> Non
     session = blobs.session()
     while session.state.question is not None:
         digest = session.engine.digest()
-        coming = session.look_ahead()
+        coming = session.look_ahead().items
         assert session.engine.digest() == digest
         shown = (session.state.question.left, session.state.question.right)
         assert not set(shown) & set(coming)
@@ -281,7 +281,7 @@ def test_read_only_sessions_show_everything_and_change_nothing(blobs: Data) -> N
     for change in (lambda: blobs.answer(reader), reader.undo, reader.redo):
         with pytest.raises(ReadOnlyError):
             change()
-    assert reader.look_ahead() != ()
+    assert reader.look_ahead().items
     assert reader.engine.digest() == writer.engine.digest()
     assert journal.last == 4
 

@@ -17,7 +17,7 @@ import pytest
 from a3s_desktop.core.types import Answer, Reason
 from a3s_desktop.errors import ProjectError, StaleAnswerError, StorageFailedError
 from a3s_desktop.session.audit import Precision
-from a3s_desktop.session.state import Change, ChangeKind, Phase, QuestionView, SessionState, no_items
+from a3s_desktop.session.state import Change, ChangeKind, LookAhead, Phase, QuestionView, SessionState, no_items
 from a3s_desktop.ui.bridge import Bridge, BridgePhase
 from a3s_desktop.ui.engine_room import Exported, Opened, Reading
 from a3s_desktop.ui.jobs import Jobs
@@ -78,9 +78,9 @@ class FakeRoom:
     def redo(self, project: int) -> tuple[int, SessionState, Change]:
         return self._change(project, ChangeKind.REDO)
 
-    def look_ahead(self, project: int) -> tuple[int, int, tuple[int, ...]]:
+    def look_ahead(self, project: int) -> tuple[int, LookAhead]:
         self.looked += 1
-        return project, self.revision, (4, 5)
+        return project, LookAhead(self.revision, (4, 5))
 
     def read(self, project: int, reading: Reading, limit: int) -> tuple[int, tuple[object, ...]]:
         assert reading is Reading.HISTORY
@@ -184,9 +184,12 @@ def test_a_stale_answer_is_dropped_in_silence(opened, room, qtbot):
 
 
 def test_look_ahead_runs_once_the_pair_is_on_screen(opened, room, qtbot):
+    got = []
+    opened.foreseen.connect(got.append)
     with qtbot.waitSignal(opened.prefetch) as caught:
         paint(opened)
     assert caught.args[0] == (4, 5)
+    assert got == [LookAhead(0, (4, 5))]
     paint(opened)  # a repaint is not a new pair
     qtbot.wait(30)
     assert room.looked == 1

@@ -15,6 +15,7 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QAbstractButton, QApplication, QLineEdit, QVBoxLayout, QWidget
 from pytestqt.qtbot import QtBot
 
+from a3s_desktop.actions import ACTIONS
 from a3s_desktop.core.types import Answer
 from a3s_desktop.errors import StorageFailedError
 from a3s_desktop.settings import SettingsStore
@@ -28,7 +29,15 @@ from a3s_desktop.ui.pair_area import PairArea
 from a3s_desktop.ui.theme import apply_theme
 from tests.ui.pair_project import Desk, make_desk, make_project
 
-KEYS = {Answer.SAME: Qt.Key.Key_F, Answer.DIFFERENT: Qt.Key.Key_J, Answer.SKIP: Qt.Key.Key_Space}
+KEYS = {
+    Answer.SAME: Qt.Key.Key_F,
+    Answer.DIFFERENT: Qt.Key.Key_J,
+    Answer.SKIP: Qt.Key.Key_Space,
+    Answer.INCOMPARABLE: Qt.Key.Key_N,
+    Answer.JUNK_LEFT: Qt.Key.Key_Z,
+    Answer.JUNK_RIGHT: Qt.Key.Key_X,
+    Answer.JUNK_BOTH: Qt.Key.Key_C,
+}
 
 
 @pytest.fixture(scope="module")
@@ -86,9 +95,24 @@ def test_each_key_answers_once_and_the_next_pair_follows(desk: Desk, project: Pa
     assert not desk.page.ready
     press(desk, KEYS[answer])  # the pair on screen is not a new one yet
     desk.until(desk.waits)
-    assert answers(desk) == ((0, 1) if answer is Answer.SKIP else (1, 0))
-    assert desk.page.question is not None
+    state = desk.bridge.state
+    assert state is not None
+    counts = (state.same, state.different, state.skipped, state.incomparable, state.junk)
     assert before is not None
+    assert (
+        counts
+        == {
+            Answer.SAME: (1, 0, 0, 0, 0),
+            Answer.DIFFERENT: (0, 1, 0, 0, 0),
+            Answer.SKIP: (0, 0, 1, 0, 0),
+            Answer.INCOMPARABLE: (0, 0, 0, 1, 0),
+            Answer.JUNK_LEFT: (0, 0, 0, 0, 1),
+            Answer.JUNK_RIGHT: (0, 0, 0, 0, 1),
+            Answer.JUNK_BOTH: (0, 0, 0, 0, 2),
+        }[answer]
+    )
+    assert set(answer.junked(before.left, before.right)) == {int(i) for i in state.is_junk.nonzero()[0]}
+    assert desk.page.question is not None
     assert desk.page.question.id != before.id
 
 
@@ -418,3 +442,21 @@ def test_no_answer_is_cut_on_a_narrow_page(desk: Desk, project: Path) -> None:
         assert all(button.width() >= button.sizeHint().width() for button in buttons), width
         assert legend.height() == legend.heightForWidth(legend.width()), width
         assert not any(button.visibleRegion().isEmpty() for button in buttons), width
+
+
+def test_every_answer_has_a_button_and_words_at_any_width(desk: Desk, project: Path) -> None:
+    """Where the page is too narrow for the words of the rarer answers, the legend has them."""
+    desk.open(project)
+    legend = desk.page.findChild(Legend)
+    names = {spec.id for spec in ACTIONS if spec.id.startswith("answer.")}
+    for width in (1500, 700):
+        desk.window.resize(width, 700)
+        desk.qtbot.wait(30)
+        buttons = desk.page.findChildren(AnswerButton)
+        assert len(buttons) == len(names) == 7
+        assert all(button.isVisible() and button.accessibleName() for button in buttons)
+        shown = {button.text() for button in buttons if button.text()} | {text for _, text in legend.entries}
+        expected = {"Not comparable", "Junk both"} if width > 1000 else {"not comparable", "junk left, right, both"}
+        assert expected <= shown
+        rows = sorted((button.x(), button.x() + button.width()) for button in buttons)
+        assert all(end <= start for (_, end), (start, _) in zip(rows, rows[1:], strict=False))
