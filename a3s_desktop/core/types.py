@@ -11,6 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from a3s_desktop.errors import InputError
+from a3s_desktop.i18n import tr
 
 IntArray = npt.NDArray[np.int32]
 IndexArray = npt.NDArray[np.int64]
@@ -180,7 +181,7 @@ def _from_json(cls: type[Any], values: Mapping[str, Any]) -> Any:
     known = {field.name for field in fields(cls)}
     unknown = sorted(set(values) - known)
     if unknown:
-        raise InputError(f"Unknown option {unknown[0]!r} in {cls.__name__}.")
+        raise InputError(tr("Unknown option {unknown} in {name}.", unknown=repr(unknown[0]), name=cls.__name__))
     return cls(**values)
 
 
@@ -229,11 +230,14 @@ class StrategyOptions:
     def check(self) -> None:
         """Raise `InputError` where the strategy is unknown or was not told the number of clusters that it needs."""
         if self.strategy not in STRATEGIES:
-            raise InputError(f"There is no strategy {self.strategy!r}.", f"Choose one of: {', '.join(STRATEGIES)}.")
+            raise InputError(
+                tr("There is no strategy {strategy}.", strategy=repr(self.strategy)),
+                tr("Choose one of: {value}.", value=", ".join(STRATEGIES)),
+            )
         if self.strategy in NEED_CLUSTERS and self.clusters is None:
             raise InputError(
-                f"The strategy {self.strategy!r} needs to know the number of identities.",
-                "Give it with --clusters, or choose a strategy that finds it by itself.",
+                tr("The strategy {strategy} needs to know the number of identities.", strategy=repr(self.strategy)),
+                tr("Give it with --clusters, or choose a strategy that finds it by itself."),
             )
 
     def to_json(self) -> dict[str, Any]:

@@ -25,6 +25,7 @@ import numpy.typing as npt
 from a3s_desktop.core import descriptor, imputation, projection
 from a3s_desktop.core.types import FloatArray
 from a3s_desktop.errors import A3SError, InputError
+from a3s_desktop.i18n import mark, tr
 from a3s_desktop.storage import artifacts, files
 from a3s_desktop.storage.embedding_blocks import BlockStore, Stamp, stamp_of
 from a3s_desktop.storage.embedding_options import EmbeddingOptions
@@ -40,7 +41,7 @@ _BATCH = 4  # images described at a time: what cancelling waits for
 _READERS = 2
 _AHEAD = 8  # images decoded ahead
 _CHUNK = 512  # rows put together at a time
-_STAGES = ("Describing images", "Finding what tells images apart")
+_STAGES = (mark("Describing images"), mark("Finding what tells images apart"))
 
 
 class Source(Protocol):
@@ -124,14 +125,15 @@ def prepare(spec: ProjectSpec, report: SpecReport, task: Task | None = None) -> 
     options = spec.embedding or EmbeddingOptions()
     folder = Path(os.path.abspath(spec.folder)) / EMBEDDING
     keys = report.paths
-    task.stage(_STAGES[0])
+    task.stage(tr(_STAGES[0]))
     known = frozenset(problem.path for problem in report.problems)
     described = describe_images(spec.images, keys, sources_of(options), folder / "blocks", task, known)
     if len(keys) - len(described.problems) < 3:
         raise InputError(
-            "Fewer than three of the images can be read, so there is nothing to compare.", "Check the image folder."
+            tr("Fewer than three of the images can be read, so there is nothing to compare."),
+            tr("Check the image folder."),
         )
-    task.stage(_STAGES[1])
+    task.stage(tr(_STAGES[1]))
     views = _completed(report, described, options, folder, task) if report.views else None
     if views is None:
         views = [_reduced(described, keys, options, folder, task)]
@@ -190,12 +192,12 @@ def describe_images(
         if key in unreadable:
             continue
         if stamp is None:
-            problems.append(ImageProblem(key, "the file is missing"))
+            problems.append(ImageProblem(key, tr("the file is missing")))
         elif not all(store.has(key, stamp) for store in stores):
             wanted.append((key, stamp))
     work = _Work(root, [source for _, source in sources], stores, task)
     problems += work.run(wanted, len(keys))
-    problems += [ImageProblem(key, "it cannot be read") for key in keys if key in unreadable]
+    problems += [ImageProblem(key, tr("it cannot be read")) for key in keys if key in unreadable]
     return Described(tuple(zip((weight for weight, _ in sources), stores, strict=True)), tuple(problems))
 
 

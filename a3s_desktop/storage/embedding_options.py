@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any, Literal, Self
 
 from a3s_desktop.errors import InputError
+from a3s_desktop.i18n import tr
 
 LITE0 = "lite0"
 IMAGENET_MEAN = (0.485, 0.456, 0.406)
@@ -47,14 +48,14 @@ class ModelOptions:
     def check(self) -> None:
         """Raise `InputError` where an option is out of range."""
         if self.size is not None and not 8 <= self.size <= 2048:
-            raise InputError(f"The input size must be from 8 to 2048 pixels, not {self.size}.")
+            raise InputError(tr("The input size must be from 8 to 2048 pixels, not {size}.", size=self.size))
         for name, values in (("mean", self.mean), ("std", self.std)):
             if values is not None and (len(values) != 3 or not all(math.isfinite(value) for value in values)):
-                raise InputError(f"The option {name} must be three numbers, one for each channel.")
+                raise InputError(tr("The option {name} must be three numbers, one for each channel.", name=name))
         if self.std is not None and min(self.std) <= 0:
-            raise InputError("The option std must be three numbers above 0.")
+            raise InputError(tr("The option std must be three numbers above 0."))
         if self.layout not in ("auto", "nchw", "nhwc") or self.channels not in ("rgb", "bgr"):
-            raise InputError("The layout must be auto, nchw or nhwc, the channels rgb or bgr.")
+            raise InputError(tr("The layout must be auto, nchw or nhwc, the channels rgb or bgr."))
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,11 +84,15 @@ class EmbeddingOptions:
     def check(self) -> None:
         """Raise `InputError` where nothing can be computed by these options, before any image is read."""
         if not self.descriptor and not self.model:
-            raise InputError("Neither the built-in description nor a model is chosen.", "Choose one of them, or both.")
+            raise InputError(
+                tr("Neither the built-in description nor a model is chosen."), tr("Choose one of them, or both.")
+            )
         if not 2 <= self.dimensions <= 4096:
-            raise InputError(f"The number of dimensions must be from 2 to 4096, not {self.dimensions}.")
+            raise InputError(
+                tr("The number of dimensions must be from 2 to 4096, not {dimensions}.", dimensions=self.dimensions)
+            )
         if not 0.0 < self.descriptor_weight <= 100.0:
-            raise InputError("The weight of the built-in description must be a number above 0.")
+            raise InputError(tr("The weight of the built-in description must be a number above 0."))
         self.model_options.check()
         if self.model:
             from a3s_desktop.storage.onnx_model import check_model

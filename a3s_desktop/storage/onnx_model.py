@@ -13,6 +13,7 @@ import numpy.typing as npt
 
 from a3s_desktop.core.types import FloatArray
 from a3s_desktop.errors import InputError
+from a3s_desktop.i18n import tr
 from a3s_desktop.storage import files, lite0, onnx_file, tables
 from a3s_desktop.storage.embedding_options import IMAGENET_MEAN, IMAGENET_STD, LITE0, ModelOptions
 from a3s_desktop.storage.onnx_file import Facts, OnnxFileError
@@ -63,8 +64,13 @@ class OnnxModel:
         names = [output[0] for output in self._facts.outputs]
         if options.output and options.output not in names:
             raise InputError(
-                f"The model {files.show(self.title)} has no output {options.output!r} (but {', '.join(names)[:200]}).",
-                "Choose one of them.",
+                tr(
+                    "The model {title} has no output {output} (but {value}).",
+                    title=files.show(self.title),
+                    output=repr(options.output),
+                    value=", ".join(names)[:200],
+                ),
+                tr("Choose one of them."),
             )
         self._output = options.output or names[0]
 
@@ -119,8 +125,8 @@ def _runtime() -> Any:
         import onnxruntime
     except ImportError:
         raise InputError(
-            "Models need the package onnxruntime.",
-            "Install it with: pip install a3s-desktop[onnx], or choose the built-in description.",
+            tr("Models need the package onnxruntime."),
+            tr("Install it with: pip install a3s-desktop[onnx], or choose the built-in description."),
         ) from None
     if hasattr(onnxruntime, "disable_telemetry_events"):
         onnxruntime.disable_telemetry_events()  # this program makes no network call
@@ -136,7 +142,10 @@ def _read(model: str) -> tuple[bytes, Facts, Path | None]:
     try:
         with open(files.long_path(path), "rb") as file:
             if os.fstat(file.fileno()).st_size > MAX_BYTES:
-                raise InputError(f"The model {files.show(path)} is too large.", "Save its weights in a file beside it.")
+                raise InputError(
+                    tr("The model {path} is too large.", path=files.show(path)),
+                    tr("Save its weights in a file beside it."),
+                )
             data = file.read()
     except OSError as error:
         raise tables.unreadable(path, error) from error
@@ -144,7 +153,8 @@ def _read(model: str) -> tuple[bytes, Facts, Path | None]:
         facts = onnx_file.read_facts(data)
     except OnnxFileError as error:
         raise InputError(
-            f"{files.show(path)} is no ONNX model: {error}.", "Choose a file that was exported as .onnx."
+            tr("{path} is no ONNX model: {error}.", path=files.show(path), error=error),
+            tr("Choose a file that was exported as .onnx."),
         ) from None
     folder = Path(os.path.realpath(path.parent))
     for place in facts.external:
@@ -157,12 +167,17 @@ def _check_place(path: Path, folder: Path, place: str) -> None:
     inside = bool(place) and not os.path.isabs(place) and ":" not in place and "\\" not in place and "\0" not in place
     if not inside or folder not in target.parents:
         raise InputError(
-            f"The model {files.show(path)} wants to read weights outside of its own folder ({files.show(place)}).",
-            "Use a model whose weights are in one file, or beside it.",
+            tr(
+                "The model {path} wants to read weights outside of its own folder ({place}).",
+                path=files.show(path),
+                place=files.show(place),
+            ),
+            tr("Use a model whose weights are in one file, or beside it."),
         )
     if not target.is_file():
         raise InputError(
-            f"The model {files.show(path)} lacks its file of weights {files.show(place)}.", "Put it beside the model."
+            tr("The model {path} lacks its file of weights {place}.", path=files.show(path), place=files.show(place)),
+            tr("Put it beside the model."),
         )
 
 
@@ -171,13 +186,23 @@ def _image_input(name: str, facts: Facts) -> tuple[str, str, tuple[int | None, .
     if len(facts.inputs) != 1 or len(found) != 1:
         listed = ", ".join(f"{one[0]} {list(one[2])}" for one in facts.inputs)[:200]
         raise InputError(
-            f"The model {files.show(name)} does not take one batch of images (its inputs: {listed or 'none'}).",
-            "Choose a model whose only input has four dimensions.",
+            tr(
+                "The model {name} does not take one batch of images (its inputs: {value}).",
+                name=files.show(name),
+                value=listed or tr("none"),
+            ),
+            tr("Choose a model whose only input has four dimensions."),
         )
     if found[0][1] not in _TYPES:
-        raise InputError(f"The model {files.show(name)} takes numbers of the type {found[0][1]}, not float32.")
+        raise InputError(
+            tr(
+                "The model {name} takes numbers of the type {found}, not float32.",
+                name=files.show(name),
+                found=found[0][1],
+            )
+        )
     if not facts.outputs:
-        raise InputError(f"The model {files.show(name)} has no output.")
+        raise InputError(tr("The model {name} has no output.", name=files.show(name)))
     return found[0]
 
 
@@ -187,8 +212,10 @@ def _channels_first(name: str, shape: tuple[int | None, ...], options: ModelOpti
     channels = shape[1] if first else shape[3]
     if channels not in (3, None):
         raise InputError(
-            f"The model {files.show(name)} takes images of {channels} channels, not 3.",
-            "Choose a model of colour images.",
+            tr(
+                "The model {name} takes images of {channels} channels, not 3.", name=files.show(name), channels=channels
+            ),
+            tr("Choose a model of colour images."),
         )
     return first
 
@@ -196,13 +223,32 @@ def _channels_first(name: str, shape: tuple[int | None, ...], options: ModelOpti
 def _size(name: str, shape: tuple[int | None, ...], first: bool, options: ModelOptions) -> int:
     sides = {side for side in (shape[2:] if first else shape[1:3]) if side is not None}
     if len(sides) > 1:
-        raise InputError(f"The model {files.show(name)} takes images of {sorted(sides)} pixels, not squares.")
+        raise InputError(
+            tr(
+                "The model {name} takes images of {sorted} pixels, not squares.",
+                name=files.show(name),
+                sorted=sorted(sides),
+            )
+        )
     fixed = next(iter(sides), None)
     if fixed is not None and options.size not in (None, fixed):
-        raise InputError(f"The model {files.show(name)} takes images of {fixed} pixels, not {options.size}.")
+        raise InputError(
+            tr(
+                "The model {name} takes images of {fixed} pixels, not {size}.",
+                name=files.show(name),
+                fixed=fixed,
+                size=options.size,
+            )
+        )
     size = fixed or options.size or _DEFAULT_SIZE
     if not 8 <= size <= 2048:
-        raise InputError(f"The model {files.show(name)} takes images of {size} pixels; 8 to 2048 are possible.")
+        raise InputError(
+            tr(
+                "The model {name} takes images of {size} pixels; 8 to 2048 are possible.",
+                name=files.show(name),
+                size=size,
+            )
+        )
     return size
 
 
@@ -223,8 +269,12 @@ def _rows(name: str, parts: list[Any], step: int, first: bool) -> FloatArray:
     values = np.concatenate([np.asarray(part) for part in parts])
     if values.ndim < 2 or len(values) % step or values.dtype.kind != "f":
         raise InputError(
-            f"The model {files.show(name)} does not give one row of numbers for each image (shape {values.shape}).",
-            "Choose another output of it.",
+            tr(
+                "The model {name} does not give one row of numbers for each image (shape {shape}).",
+                name=files.show(name),
+                shape=values.shape,
+            ),
+            tr("Choose another output of it."),
         )
     if values.ndim == 3:  # tokens
         values = values.mean(axis=1)
@@ -232,13 +282,18 @@ def _rows(name: str, parts: list[Any], step: int, first: bool) -> FloatArray:
         values = values.mean(axis=(2, 3) if first else (1, 2))
     result = values.reshape(len(values), -1).astype(np.float32)
     if not np.isfinite(result).all():
-        raise InputError(f"The model {files.show(name)} gave numbers that are infinite or none.", "Check mean and std.")
+        raise InputError(
+            tr("The model {name} gave numbers that are infinite or none.", name=files.show(name)),
+            tr("Check mean and std."),
+        )
     return result
 
 
 def _unusable(name: str, error: Exception) -> InputError:
     text = " ".join(str(error).split())
     return InputError(
-        f"The model {files.show(name)} cannot be run ({text[:160] or type(error).__name__}).",
-        "Export it again with a common set of operators, or choose another.",
+        tr(
+            "The model {name} cannot be run ({value}).", name=files.show(name), value=text[:160] or type(error).__name__
+        ),
+        tr("Export it again with a common set of operators, or choose another."),
     )
