@@ -43,7 +43,7 @@ class ClusterMap(QWidget):
     Signals
     -------
     clusterClicked(int)
-        A point of this cluster was clicked, or opened by key.
+        A point of this cluster, or its number or name, was clicked; or it was opened by key.
     itemClicked(int)
         The item whose point was clicked; comes after ``clusterClicked``.
     itemHovered(int)
@@ -325,19 +325,24 @@ class ClusterMap(QWidget):
     def _clicked(self, event: Any) -> None:
         if event.button() != Qt.MouseButton.LeftButton:
             return
-        item = self._plot.item_at(QPointF(self._plot.mapFromScene(event.scenePos())))
+        position = QPointF(self._plot.mapFromScene(event.scenePos()))
+        item, named = self._plot.item_at(position), self._plot.names.cluster_at(position)
+        whole = named >= 0 and self._known and (item < 0 or self._data.labels[item] != named)
+        if whole:
+            item = int(np.flatnonzero(self._data.labels == named)[0])
         if item >= 0:
             event.accept()
-            self._choose(item)
+            self._choose(item, whole)
 
     @Slot(int)
-    def _choose(self, item: int) -> None:
-        """An image was clicked, or opened by key: the target of a move, or a cluster to open."""
+    def _choose(self, item: int, whole: bool = False) -> None:
+        """An image was clicked or opened by key, or (``whole``) its cluster's name: a target, or to be opened."""
         if self._selecting.target(item):
             return
         if item < len(self._data.labels):
             self.clusterClicked.emit(int(self._data.labels[item]))
-        self.itemClicked.emit(item)
+        if not whole:
+            self.itemClicked.emit(item)
 
     # search
 

@@ -15,6 +15,7 @@ from PySide6.QtWidgets import (
     QToolButton,
     QVBoxLayout,
     QWidget,
+    QWidgetAction,
 )
 
 from a3s_desktop.i18n import mark, tr
@@ -134,11 +135,27 @@ class MapFrame(QWidget):
         outlines.setCheckable(True)
         outlines.setChecked(True)
         save = menu.addAction(tr("Save as a picture…"))
-        keys = menu.addMenu(tr("Keys on the map"))
-        for key, text in _KEYS:
-            keys.addAction(f"{tr(key)}   –   {tr(text)}").setEnabled(False)
+        self._keys = menu.addMenu(tr("Keys on the map"))
+        self._keys.aboutToShow.connect(self._fill_keys)
         self.more.setMenu(menu)
         return outlines, save
+
+    @Slot()
+    def _fill_keys(self) -> None:
+        """The list of keys; made when it is first asked for."""
+        if self._keys.actions():
+            return
+        table = QWidget()
+        grid = QGridLayout(table)
+        grid.setHorizontalSpacing(SPACE_4)
+        for row, (key, text) in enumerate(_KEYS):
+            cap = QLabel(tr(key))
+            set_role(cap, role="key")
+            grid.addWidget(cap, row, 0, Qt.AlignmentFlag.AlignLeft)
+            grid.addWidget(QLabel(tr(text)), row, 1)
+        holder = QWidgetAction(self._keys)
+        holder.setDefaultWidget(table)
+        self._keys.addAction(holder)
 
     @Slot(int)
     def _colour_chosen(self, row: int) -> None:

@@ -41,7 +41,6 @@ class MapHover(QObject):
         self._scene = scene
         self._data = data
         self._lasso = lasso
-        self._stage = stage
         self._item = -1
         self.card = HoverCard(loader, stage)
         scene.left.connect(self.leave)
@@ -78,7 +77,7 @@ class MapHover(QObject):
         items = self._data.items
         path = items.file(item) if items is not None else None
         name, cluster = self._data.item_name(item), self._data.cluster_text(item)
-        self.card.show_item(path, name, cluster, self._scene.mapTo(self._stage, position))
+        self.card.show_item(path, name, cluster, self._scene.mapTo(self.card.parentWidget(), position))
 
     @Slot(object)
     def _moved(self, scene_position: QPointF) -> None:

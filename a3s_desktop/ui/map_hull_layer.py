@@ -128,6 +128,14 @@ class NameLayer(MapLayer):
         self._revision += 1
         self.update()
 
+    def cluster_at(self, position: QPointF) -> int:
+        """Cluster whose text is at a place of the plot (logical pixels); -1 where there is none."""
+        if self._outlines.on:
+            for box, _, cluster in self._placed:
+                if box.contains(position):
+                    return cluster
+        return -1
+
     def draw(self, painter: QPainter) -> None:
         if not self._outlines.on or not len(self._outlines.hulls):
             return

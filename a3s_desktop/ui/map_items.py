@@ -44,8 +44,8 @@ class _Picture:
 class PointLayer(MapLayer):
     """All points.
 
-    Emphasised ones (the clusters of the pair) and selected ones are drawn above the others, larger, with a soft outline,
-    a strong one where they are selected; the others are paler then.
+    Emphasised ones (the clusters of the pair) and selected ones are drawn above the others, larger, with a soft
+    outline, a strong one where they are selected; the others are paler then.
     """
 
     def __init__(self) -> None:

@@ -82,9 +82,10 @@ class MapScene(MapPlot):
         """Draw the outlines of these clusters, soon; see `HullStore.set_labels`."""
         if len(labels) == len(self._places):
             self._store.set_labels(labels, shown, changed)
-            self._show_hulls()
-            if self._store.pending:
+            if self._store.pending:  # the former outlines stay for these milliseconds: nothing flickers
                 self._work.start()
+            else:
+                self._show_hulls()
 
     def set_pair(self, pair: tuple[int, int] | None) -> None:
         """The two items that `ViewMode.PAIR` keeps to."""

@@ -110,7 +110,6 @@ class MapSearch(QLineEdit):
     def __init__(self, data: MapData, stage: QWidget) -> None:
         super().__init__()
         self._data = data
-        self._stage = stage
         self._finding: Finding | None = None
         self.setPlaceholderText(tr("Find image or cluster"))
         self.setAccessibleName(tr("Find an image by its name, or a cluster by its name or number"))
@@ -275,11 +274,10 @@ class MapSearch(QLineEdit):
             self.itemChosen.emit(number)
 
     def _show_list(self) -> None:
-        corner = self.mapTo(self._stage, QPoint(0, self.height() + SPACE_1))
+        stage = self.results.parentWidget()  # not kept: the two would keep each other alive
+        corner = self.mapTo(stage, QPoint(0, self.height() + SPACE_1))
         height = self.results.sizeHintForRow(0) * min(self.results.count(), 8) + 2 * self.results.frameWidth() + 6
-        width = min(max(self.width(), 260), self._stage.width() - corner.x() - SPACE_1)
-        self.results.setGeometry(
-            corner.x(), corner.y(), width, min(height, self._stage.height() - corner.y() - SPACE_1)
-        )
+        width = min(max(self.width(), 260), stage.width() - corner.x() - SPACE_1)
+        self.results.setGeometry(corner.x(), corner.y(), width, min(height, stage.height() - corner.y() - SPACE_1))
         self.results.show()
         self.results.raise_()

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import gc
+import weakref
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -283,3 +285,64 @@ def test_a_screen_reader_hears_what_the_map_shows(make_map: Callable[..., Cluste
 
 def test_a_click_does_not_take_the_focus(make_map: Callable[..., ClusterMap]) -> None:
     assert not make_map().plot.focusPolicy() & Qt.FocusPolicy.ClickFocus
+
+
+def test_a_click_on_a_number_opens_its_cluster(make_map: Callable[..., ClusterMap], qtbot: QtBot) -> None:
+    angle = np.tile(np.linspace(0, 6, 20), 3)  # rings: below the numbers there is no image
+    ring = 6 * np.stack([np.cos(angle), np.sin(angle)], axis=1)
+    chart = make_map(
+        ring + np.repeat([[0, 0], [20, 0], [0, 20]], 20, axis=0), np.repeat([4, 5, 6], 20).astype(np.int32)
+    )
+    qtbot.waitUntil(lambda: len(chart.plot.names._placed) == 3)
+    clusters: list[int] = []
+    items: list[int] = []
+    chart.clusterClicked.connect(clusters.append)
+    chart.itemClicked.connect(items.append)
+    for box, text, cluster in chart.plot.names._placed:
+        assert text == str(cluster)
+        qtbot.mouseClick(chart.plot.viewport(), Qt.MouseButton.LeftButton, pos=box.center().toPoint())
+    assert clusters == [cluster for _, _, cluster in chart.plot.names._placed]
+    assert items == []
+    chart.set_names({5: "Molly"})
+    chart._frame.outlines.trigger()
+    chart.grab()
+    assert chart.plot.names.cluster_at(box.center()) == -1
+    chart._frame.outlines.trigger()
+    chart.plot.show_items(np.arange(20, 40))
+    chart.grab()
+    assert "Molly" in [text for _, text, _ in chart.plot.names._placed]
+
+
+def test_outlines_follow_the_clusters_and_never_vanish_between(
+    make_map: Callable[..., ClusterMap], qtbot: QtBot
+) -> None:
+    labels = np.repeat([4, 5, 6], 20).astype(np.int32)
+    chart = make_map(np.random.default_rng(0).normal(size=(60, 2)), labels)
+    qtbot.waitUntil(lambda: len(chart.plot.hulls.hulls) == 3)
+    merged = np.where(labels == 6, 4, labels).astype(np.int32)
+    chart.set_labels(merged, np.flatnonzero(labels == 6))
+    assert len(chart.plot.hulls.hulls) == 3
+    qtbot.waitUntil(lambda: chart.plot.hulls.hulls.clusters.tolist() == [4, 5])
+    assert chart.plot.hulls.hulls.sizes.tolist() == [40, 20]
+
+
+def test_the_list_of_keys_is_complete(make_map: Callable[..., ClusterMap]) -> None:
+    chart = make_map()
+    chart._frame._keys.aboutToShow.emit()
+    chart._frame._keys.aboutToShow.emit()
+    assert len(chart._frame._keys.actions()) == 1
+
+
+def test_a_map_that_nobody_holds_goes_at_once(qapp: QApplication, loader: ImageLoader) -> None:
+    """A cycle of references would leave it to the collector, which may come in the middle of its own painting."""
+    gc.disable()
+    try:
+        chart = ClusterMap(loader)
+        chart.set_points(CORNERS)
+        chart.set_labels(LABELS)
+        chart.select([1, 2])
+        gone = weakref.ref(chart)
+        del chart
+        assert gone() is None
+    finally:
+        gc.enable()
