@@ -7,14 +7,17 @@ from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QSizePolicy, QVBoxLayout, QWidget
 
 from a3s_desktop.actions import ACTIONS
+from a3s_desktop.core.outlook import Outlook
 from a3s_desktop.i18n import mark, tr
+from a3s_desktop.ui.figures import range_text
+from a3s_desktop.ui.label_consequence import ConsequenceLine
 from a3s_desktop.ui.label_parts import AnswerButton, Counters, Legend, ToolIcon
 from a3s_desktop.ui.shortcuts import Shortcuts
 from a3s_desktop.ui.theme import ICON, SPACE_1, SPACE_2, SPACE_3, SPACE_4, icon_pixmap
 
 _COUNTERS = (
     ("answers", mark("answers")),
-    ("skipped", mark("skipped")),
+    ("left", mark("questions left")),
     ("clusters", mark("clusters")),
     ("singles", mark("single images")),
 )
@@ -24,6 +27,7 @@ _LONG = mark("Are the 10000 images of cluster 10000 all the same? These two stan
 _PAST, _REMARK = 100, 60  # pixels for undo, redo and the symbol of the last answer; for its words
 # Entries of the legend with the keys of several actions; the others have one action each.
 _TOGETHER = {
+    "answer.junk_left": ("answer.junk_left", "answer.junk_right", "answer.junk_both"),
     "view.zoom_in": ("view.zoom_in", "view.zoom_out"),
     "view.left": ("view.left", "view.right", "view.up", "view.down"),
     "compare.more": ("compare.more", "compare.less"),
@@ -82,10 +86,11 @@ class QuestionBar(QFrame):
         self._lines = lines
         self._why.setFixedHeight(lines * metrics.lineSpacing() + 2)
 
-    def set_counts(self, answers: int, skipped: int, clusters: int, singles: int) -> None:
-        """The four numbers."""
-        for name, value in zip((name for name, _ in _COUNTERS), (answers, skipped, clusters, singles), strict=True):
+    def set_counts(self, answers: int, outlook: Outlook | None, clusters: int, singles: int) -> None:
+        """The numbers; how many questions are left is said only where it is known."""
+        for name, value in (("answers", answers), ("clusters", clusters), ("singles", singles)):
             self._counters.set_value(name, value)
+        self._counters.set_text("left", range_text(outlook) if outlook is not None else "")
 
     @property
     def text(self) -> str:
@@ -98,7 +103,7 @@ class QuestionBar(QFrame):
 
 
 class AnswerBar(QFrame):
-    """Undo and what was done last, the answers, the legend.
+    """What the answers would do, undo and what was done last, the answers, the legend.
 
     Every answer of the table of actions has a button. The three of the daily work come first and keep their words; the
     rarer ones are reduced to symbol and key where the page is narrow.
@@ -114,6 +119,7 @@ class AnswerBar(QFrame):
         self._last.setTextFormat(Qt.TextFormat.PlainText)
         self._last.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)
         self._asked = False
+        self._short = False  # whether the rarer answers are without their words
         self._main = {name: AnswerButton(action(name), kind) for name, kind in _ANSWERS}
         rare = [spec.id for spec in ACTIONS if spec.id.startswith("answer.") and spec.id not in self._main]
         self._rare = {name: AnswerButton(action(name), "plain", compact=True) for name in rare}
@@ -140,9 +146,11 @@ class AnswerBar(QFrame):
         if not rare:
             row.addStretch(1)
         self._legend = Legend()
+        self.effects = ConsequenceLine()
         column = QVBoxLayout(self)
-        column.setContentsMargins(SPACE_4, SPACE_2, SPACE_4, SPACE_2)
-        column.setSpacing(SPACE_2)
+        column.setContentsMargins(SPACE_4, SPACE_1, SPACE_4, SPACE_2)
+        column.setSpacing(SPACE_1)
+        column.addWidget(self.effects)
         column.addLayout(row)
         column.addWidget(self._legend)
         shortcuts.rebound.connect(self._take_keys)
@@ -153,6 +161,7 @@ class AnswerBar(QFrame):
         """Answers and legend are there only while a pair is asked."""
         self._asked = asking
         self._asking.setVisible(asking)
+        self.effects.setVisible(asking)
         self._legend.setVisible(asking and legend)
         self._make_room()
 
@@ -175,8 +184,11 @@ class AnswerBar(QFrame):
         """The remark, then the words of the rarer answers leave before a daily answer's word is cut."""
         spare = self.width() - self._needed(short=False)
         self._last.setVisible(not self._asked or spare >= _REMARK)
-        for button in self._rare.values():
-            button.set_short(spare < 0)
+        if self._short != (spare < 0):
+            self._short = spare < 0
+            for button in self._rare.values():
+                button.set_short(self._short)
+            self._fill_legend()
 
     def set_last(self, text: str = "", symbol: str = "", colour: str = "") -> None:
         """What was done last, with its symbol; nothing clears it."""
@@ -188,6 +200,7 @@ class AnswerBar(QFrame):
 
     def recolour(self) -> None:
         """After a change of theme."""
+        self.effects.recolour()
         for button in self._buttons.values():
             button.recolour()
 
@@ -197,15 +210,24 @@ class AnswerBar(QFrame):
         for name, button in self._buttons.items():
             shown = keys(name)
             button.set_key(shown[0] if shown else "")
+        self._fill_legend()
+
+    def _fill_legend(self) -> None:
+        """Keys and words; those of the rarer answers only while their buttons do not say them."""
+        keys = self._shortcuts.keys
         entries: list[tuple[tuple[str, ...], str]] = []
-        elsewhere = {*self._rare, *(name for names in _TOGETHER.values() for name in names[1:])}
+        elsewhere = {name for names in _TOGETHER.values() for name in names[1:]}
+        words = {"answer.junk_left": mark("junk left, right, both"), "answer.incomparable": mark("not comparable")}
+        if not self._short:
+            elsewhere |= self._rare.keys()
         for spec in ACTIONS:
             names = _TOGETHER.get(spec.id, (spec.id,))
-            caps = tuple(key for name in names for key in keys(name)[: 2 if name.startswith("answer.") else 1])
+            caps = tuple(key for name in names for key in keys(name)[: 2 if name in self._main else 1])
             if spec.id == "view.left":
                 caps = _arrows(caps)
-            if spec.legend and caps and spec.id not in elsewhere:
-                entries.append((caps, tr(spec.legend)))
+            text = words.get(spec.id, spec.legend)
+            if text and caps and spec.id not in elsewhere:
+                entries.append((caps, tr(text)))
         self._legend.set_entries(entries)
 
 

@@ -8,14 +8,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QEvent, QSize, Qt, QTimer, Signal, Slot
-from PySide6.QtGui import QFocusEvent, QKeyEvent
+from PySide6.QtGui import QFocusEvent, QHideEvent, QKeyEvent, QShowEvent
 from PySide6.QtWidgets import QApplication, QStackedWidget, QVBoxLayout, QWidget
 
 from a3s_desktop.actions import Scope
 from a3s_desktop.core.types import Answer, Reason
 from a3s_desktop.errors import A3SError
 from a3s_desktop.i18n import mark, percent, tr, trn
-from a3s_desktop.session.state import Change, ChangeKind, Phase, QuestionView, SessionState
+from a3s_desktop.session.state import Change, ChangeKind, LookAhead, Phase, QuestionView, SessionState
 from a3s_desktop.settings import SettingsStore
 from a3s_desktop.ui.bridge import Bridge
 from a3s_desktop.ui.compare import Compare
@@ -150,8 +150,9 @@ class LabelPage(QWidget):
         left.memberChosen.connect(self._swap_left)
         right.memberChosen.connect(self._swap_right)
         self.addActions(self._shortcuts.actions(Scope.PAIR))
-        for name, answer in _ANSWERS.items():
-            action(name).triggered.connect(partial(self._answer, answer))
+        for name in _ANSWERS:
+            action(name).triggered.connect(partial(self._answer, name))
+        bridge.foreseen.connect(self._on_foreseen)
         action("view.link").setChecked(self._settings.value.linked)
         action("view.link").toggled.connect(self._on_linked)
         action("view.legend").setChecked(self._settings.value.legend)
@@ -167,7 +168,7 @@ class LabelPage(QWidget):
     @Slot(object, object)
     def _on_state(self, state: SessionState, change: Change) -> None:
         self._banner.say(tr(_READ_ONLY) if state.read_only else "", "banner-warning")
-        self._head.set_counts(state.answers, state.skipped, state.clusters, state.singletons)
+        self._head.set_counts(state.answers, state.outlook, state.clusters, state.singletons)
         if change.kind is ChangeKind.OPENED:
             self._foot.set_last()
             self._question = None
@@ -203,6 +204,11 @@ class LabelPage(QWidget):
         self._update_actions()
 
     @Slot(object)
+    def _on_foreseen(self, found: LookAhead) -> None:
+        if self._question is not None and self._question.id == found.question:
+            self._foot.effects.set_found(found.consequences)
+
+    @Slot(object)
     def _on_prefetch(self, numbers: Sequence[int]) -> None:
         items = self._bridge.items
         if items is not None:
@@ -224,6 +230,7 @@ class LabelPage(QWidget):
         self._stack.setCurrentWidget(self._area)
         self._foot.show_tools(True, self._settings.value.legend)
         self._show_reason(question)
+        self._foot.effects.set_question(question)
         self._panes.forget_painted()
         self._compare.new_pair()
         self._panes.reset()
@@ -277,7 +284,8 @@ class LabelPage(QWidget):
         self._update_actions()
 
     def _update_actions(self) -> None:
-        ready = self._settled and self._question is not None and self._bridge.can_answer
+        # A menu could answer a pair that is behind another page.
+        ready = self._settled and self._question is not None and self._bridge.can_answer and self.isVisible()
         action = self._shortcuts.action
         for name in _ANSWERS:
             action(name).setEnabled(ready)
@@ -288,11 +296,16 @@ class LabelPage(QWidget):
 
     # What the person does
 
-    def _answer(self, answer: Answer, _checked: bool = False) -> None:
-        if self._ready and self._question is not None:
-            # Not ready any more from here on, by the bridge's phase; where storing fails the same pair is ready again.
-            self._bridge.answer(self._question.id, answer)
-            self._update_actions()
+    def _answer(self, name: str, _checked: bool = False) -> None:
+        if not self._ready or self._question is None:
+            return
+        keys = self._shortcuts.keys(name)
+        least = self._settings.value.confirm_from
+        if self._foot.effects.needs_confirmation(_ANSWERS[name], least, keys[0] if keys else ""):
+            return
+        # Not ready any more from here on, by the bridge's phase; where storing fails the same pair is ready again.
+        self._bridge.answer(self._question.id, _ANSWERS[name])
+        self._update_actions()
 
     @Slot(int)
     def _swap_left(self, item: int) -> None:
@@ -329,6 +342,17 @@ class LabelPage(QWidget):
         self._settings.change(legend=shown)
         self._foot.show_tools(self._question is not None, shown)
 
+    def showEvent(self, event: QShowEvent) -> None:
+        """The pair can be answered again."""
+        super().showEvent(event)
+        self._update_actions()
+
+    def hideEvent(self, event: QHideEvent) -> None:
+        """No pair can be answered that is not in sight."""
+        super().hideEvent(event)
+        self._foot.effects.disarm()
+        self._update_actions()
+
     def focusInEvent(self, event: QFocusEvent) -> None:
         """A line under the question says that the keys go to the pair."""
         super().focusInEvent(event)
@@ -342,7 +366,7 @@ class LabelPage(QWidget):
     def keyPressEvent(self, event: QKeyEvent) -> None:
         """Esc ends a comparison; keys of disabled answers end here instead of reaching something else."""
         if event.key() == Qt.Key.Key_Escape:
-            if self._compare.leave():
+            if self._foot.effects.disarm() or self._compare.leave():
                 return
             for side, column in enumerate(self._area.columns):
                 if column.pane.path is not None and self._question is not None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import shutil
 import threading
 from collections.abc import Iterator
@@ -459,4 +460,4 @@ def test_every_answer_has_a_button_and_words_at_any_width(desk: Desk, project: P
         expected = {"Not comparable", "Junk both"} if width > 1000 else {"not comparable", "junk left, right, both"}
         assert expected <= shown
         rows = sorted((button.x(), button.x() + button.width()) for button in buttons)
-        assert all(end <= start for (_, end), (start, _) in zip(rows, rows[1:], strict=False))
+        assert all(end <= start for (_, end), (start, _) in itertools.pairwise(rows))
