@@ -94,9 +94,7 @@ def read_picture(path: Path, box: tuple[int, int] | None = None, part: Part | No
     try:
         if part is None:
             path, part = locate_part(path)
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            return _read(path, box, part)
+        return _read(path, box, part)
     except PictureError:
         raise
     except MemoryError:
@@ -128,6 +126,8 @@ def _read(path: Path, box: tuple[int, int] | None, part: Part | None) -> Picture
     from PIL import Image, UnidentifiedImageError
 
     register_heif()
+    with _REGISTER:  # odd metadata is no news to anyone; not by catch_warnings, which is not for several threads
+        warnings.filterwarnings("ignore", module=r"PIL\.")
     try:
         with Image.open(path, formats=FORMATS) as image:
             if image.format == "PNG":
