@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy.typing as npt
@@ -21,6 +21,9 @@ from a3s_desktop.task import Task
 log = logging.getLogger(__name__)
 
 SNAPSHOT_FORMAT = 2
+
+_PARKED = 4
+"""States kept in memory before long ways: back from a change, and forth again."""
 
 RECENT = 50
 """Entries whose use is remembered with a snapshot: as many as the window tells of."""
@@ -81,11 +84,23 @@ class Position:
         """Whether each of the newest entries moved an item, oldest first."""
         return (*self._start.useful, *self._useful)[-newest:] if newest else ()
 
-    def can_reach(self, target: HistoryNode | None) -> bool:
-        """Whether `go` works; else the position must be built anew."""
-        return self._way(target) is not None
+    def steps_to(self, target: HistoryNode | None) -> int | None:
+        """How many entries `go` would have to give; None where it does not work: the position must be built anew."""
+        way = self._way(target)
+        return None if way is None else len(way[1])
 
-    def go(self, target: HistoryNode | None, task: Task | None = None, refuse_last: bool = False) -> None:
+    def shared_with(self, target: HistoryNode | None) -> int:
+        """How many of the present entries are on the way to a target; 0 where it cannot be reached."""
+        way = self._way(target)
+        return 0 if way is None else self._start.count + way[0]
+
+    def go(
+        self,
+        target: HistoryNode | None,
+        task: Task | None = None,
+        refuse_last: bool = False,
+        come_back: bool = True,
+    ) -> None:
         """Bring the engine from the present entries to those up to ``target``.
 
         What the two have in common stays; the rest is taken back, and the new entries are given one by one. One that
@@ -97,11 +112,14 @@ class Position:
         task : Task, optional
         refuse_last : bool
             The last entry is new: where it contradicts, that is an error.
+        come_back : bool
+            After an error the engine stands where it stood, which may take as long as the way did. Otherwise the
+            position is of no use any more.
 
         Raises
         ------
         ContradictionError
-            The last entry contradicts. As after any other error the engine stands where it stood.
+            The last entry contradicts.
         Cancelled
         """
         way = self._way(target)
@@ -116,6 +134,8 @@ class Position:
                     task.step(done / len(path))
                 self._give(node, refuse=refuse_last and node is target)
         except BaseException:
+            if not come_back:
+                raise
             kept, path = self._way(before) or (0, [])
             self._back_to(kept)
             for node in path:
@@ -215,8 +235,11 @@ class EngineSource:
     views: Sequence[npt.NDArray[Any]]
     options: StrategyOptions
     journal: JournalProtocol
+    _parked: dict[str, Snapshot] = field(default_factory=dict)
 
-    def position(self, entries: HistoryNode | None, task: Task | None = None) -> tuple[Position, tuple[str, ...]]:
+    def position(
+        self, entries: HistoryNode | None, task: Task | None = None, refuse_last: bool = False
+    ) -> tuple[Position, tuple[str, ...]]:
         """The engine after all entries up to ``entries``, and warnings in plain words.
 
         The newest snapshot whose entries are a beginning of these is loaded, the rest replayed. A snapshot that
@@ -224,6 +247,8 @@ class EngineSource:
 
         Raises
         ------
+        ContradictionError
+            With ``refuse_last``: the last entry contradicts.
         ProjectError
             The journal names items that the project does not have.
         Cancelled
@@ -232,7 +257,7 @@ class EngineSource:
         position = self._from_snapshot(entries, warnings)
         if position is None:
             position = Position(Engine(self.initial, self.views, self.options), Start())
-        position.go(entries, task)
+        position.go(entries, task, refuse_last, come_back=False)
         if entries is not None and not entries.edited:
             if position.imposed:
                 warnings.append(
@@ -257,6 +282,19 @@ class EngineSource:
             log.warning(warning)
         return position, tuple(warnings)
 
+    def park(self, entries: HistoryNode, position: Position) -> None:
+        """Keep a state in memory before a long way: coming back is then as quick as loading a snapshot."""
+        digest = entries.digest.hex()
+        self._parked.pop(digest, None)
+        self._parked[digest] = Snapshot(0, *self._dump(entries, position))
+        for old in list(self._parked)[:-_PARKED]:
+            del self._parked[old]
+
+    def parked_before(self, entries: HistoryNode | None) -> int:
+        """Count of the newest entry on the way to ``entries`` whose state is parked; 0 where none is."""
+        node = self._parked_on(entries)
+        return 0 if node is None else node.count
+
     def save_snapshot(self, entries: HistoryNode, position: Position) -> None:
         """Keep the engine's whole state with the journal; ``entries`` must be those that it was given.
 
@@ -264,20 +302,33 @@ class EngineSource:
         ------
         StorageFailedError
         """
+        self.journal.save_snapshot(*self._dump(entries, position))
+
+    # --- inner workings
+
+    def _dump(self, entries: HistoryNode, position: Position) -> tuple[dict[str, npt.NDArray[Any]], dict[str, Any]]:
         arrays, engine = position.engine.dump()
-        meta = {
+        return arrays, {
             "format": SNAPSHOT_FORMAT,
             "options": self.options.to_json(),
             "digest": entries.digest.hex(),
             "engine": engine,
             **position.summary(),
         }
-        self.journal.save_snapshot(arrays, meta)
 
-    # --- inner workings
+    def _parked_on(self, entries: HistoryNode | None) -> HistoryNode | None:
+        node = entries if self._parked else None
+        while node is not None and node.digest.hex() not in self._parked:
+            node = node.before
+        return node
 
     def _from_snapshot(self, entries: HistoryNode | None, warnings: list[str]) -> Position | None:
-        """The newest snapshot that lies on the way to ``entries``."""
+        """The newest snapshot that lies on the way to ``entries``: parked, or of the journal."""
+        parked = self._parked_on(entries)
+        if parked is not None:
+            position = self._load(self._parked[parked.digest.hex()], parked, warnings)
+            if position is not None:
+                return position
         on_the_way: dict[str, HistoryNode] = {}
         node = entries
         while node is not None:

@@ -19,6 +19,7 @@ from a3s_desktop.i18n import tr
 from a3s_desktop.session.audit import draw_pair
 from a3s_desktop.session.entries import RecordedAnswer, RecordedAudit, RecordedCorrection
 from a3s_desktop.session.history import ANSWER, AUDIT, CHANGE, CORRECT, REDO, UNDO, History, amendments_to_json
+from a3s_desktop.session.listing import HistoryList
 from a3s_desktop.session.operations import Operation
 from a3s_desktop.session.overview import Overview
 from a3s_desktop.session.replay import EngineSource
@@ -33,6 +34,7 @@ from a3s_desktop.task import Task
 log = logging.getLogger(__name__)
 
 SNAPSHOT_EVERY = 200
+FAR = 50  # entries to be given again from which on the way is long: the way back is kept, progress is told
 EXPORT_FORMATS = ("csv", "json")
 
 Outcome = tuple[SessionState, Change]
@@ -92,6 +94,7 @@ class Session:
         self._position, self.warnings = self._source.position(self._history.entries, task)
         self._snapshot_at = self._position.replayed_from
         self._closed = False
+        self._listing = HistoryList(initial.graph, self._path)
         self.state = self._picture(self._history, journal.last)
         self.last_change = Change(ChangeKind.OPENED, "", no_items())
 
@@ -120,6 +123,11 @@ class Session:
     def overview(self) -> Overview:
         """Clusters and images by doubt and by nearness, as they are now."""
         return Overview(self.engine, self._initial.graph, self.state.names)
+
+    @property
+    def listing(self) -> HistoryList:
+        """The entries in force, filtered and in pages."""
+        return self._listing.follow(self._history.entries, self.state.labels, self.state.conflicts)
 
     def history(self, limit: int | None = None) -> tuple[HistoryEntry, ...]:
         """The entries in force, newest first; at most ``limit``."""
@@ -158,9 +166,7 @@ class Session:
         """When the answers in force were given, newest first, from ``since`` (POSIX seconds) on."""
         found = itertools.takewhile(lambda node: node.entry.when >= since, self._history.nodes())
         return tuple(
-            node.entry.when
-            for node in found
-            if isinstance(node.entry, RecordedAnswer) and not node.entry.withdrawn
+            node.entry.when for node in found if isinstance(node.entry, RecordedAnswer) and not node.entry.withdrawn
         )
 
     def look_ahead(self) -> LookAhead:
@@ -217,7 +223,7 @@ class Session:
         record = (ANSWER, entry.payload(), entry.when)
         return self._transact(ChangeKind.ANSWER, entry_text(entry), record, self._history.push(entry))
 
-    def perform(self, operation: Operation, dropping: Collection[int] = ()) -> Outcome:
+    def perform(self, operation: Operation, dropping: Collection[int] = (), task: Task | None = None) -> Outcome:
         """Set something right by hand: merge, split off, move, junk, name, finish...
 
         Parameters
@@ -226,6 +232,8 @@ class Session:
             One of `session.operations`.
         dropping : collection of int
             Numbers of entries that are taken back in the same step, because they contradict it.
+        task : Task, optional
+            Progress and cancellation, where many later entries have to be gone through again.
 
         Raises
         ------
@@ -240,9 +248,10 @@ class Session:
         amendments = dict.fromkeys(dropping)
         payload = entry.payload() | (amendments_to_json(amendments) if amendments else {})
         history = self._history.push(entry, amendments)
-        return self._transact(ChangeKind.CORRECTION, entry_text(entry), (CORRECT, payload, entry.when), history)
+        record = (CORRECT, payload, entry.when)
+        return self._transact(ChangeKind.CORRECTION, entry_text(entry), record, history, task=task)
 
-    def change(self, number: int, answer: Answer | None) -> Outcome:
+    def change(self, number: int, answer: Answer | None, task: Task | None = None) -> Outcome:
         """Answer an old question differently, or take an old answer or correction back.
 
         Everything that depends on it is done again. Later answers that contradict now are kept without effect, and
@@ -254,6 +263,8 @@ class Session:
             `HistoryEntry.number`.
         answer : Answer or None
             None takes it back: the pair may be asked again.
+        task : Task, optional
+            Progress and cancellation: thousands of later entries take seconds.
 
         Raises
         ------
@@ -265,7 +276,7 @@ class Session:
         amendments = {number: answer}
         record = (CHANGE, amendments_to_json(amendments), time.time())
         history = self._history.change(amendments)
-        return self._transact(ChangeKind.CHANGE, tr(CHANGED), record, history, refuse=False)
+        return self._transact(ChangeKind.CHANGE, tr(CHANGED), record, history, refuse=False, task=task)
 
     def audit(self, left: int, right: int, answer: Answer) -> Outcome:
         """Note what a pair of the random sample is. It measures and changes nothing; see ``state.audit``.
@@ -279,7 +290,7 @@ class Session:
         record = (AUDIT, entry.payload(), entry.when)
         return self._transact(ChangeKind.AUDIT, entry_text(entry), record, self._history.push(entry))
 
-    def undo(self) -> Outcome:
+    def undo(self, task: Task | None = None) -> Outcome:
         """Take back the newest operation and everything that it caused, also one from before a restart.
 
         Raises
@@ -291,9 +302,10 @@ class Session:
         if last is None:
             raise NothingToUndoError(tr("There is nothing to undo."))
         text = tr("Undo {operation}", operation=operation_text(last))
-        return self._transact(ChangeKind.UNDO, text, (UNDO, {}, time.time()), self._history.undo(), refuse=False)
+        record = (UNDO, dict[str, Any](), time.time())
+        return self._transact(ChangeKind.UNDO, text, record, self._history.undo(), refuse=False, task=task)
 
-    def redo(self) -> Outcome:
+    def redo(self, task: Task | None = None) -> Outcome:
         """Bring the operation back that was undone last.
 
         Raises
@@ -305,7 +317,8 @@ class Session:
         if following is None:
             raise NothingToUndoError(tr("There is nothing to redo."))
         text = tr("Redo {operation}", operation=operation_text(following))
-        return self._transact(ChangeKind.REDO, text, (REDO, {}, time.time()), self._history.redo(), refuse=False)
+        record = (REDO, dict[str, Any](), time.time())
+        return self._transact(ChangeKind.REDO, text, record, self._history.redo(), refuse=False, task=task)
 
     # --- leaving
 
@@ -354,6 +367,9 @@ class Session:
 
     # --- inner workings
 
+    def _path(self, item: int) -> str:
+        return self._workspace.items.paths[item] if self._workspace is not None else str(item)
+
     def _entries(self) -> Iterator[HistoryEntry]:
         for node in self._history.nodes():
             yield history_entry(self._initial.graph, node, self._position.conflicts)
@@ -365,8 +381,10 @@ class Session:
         record: tuple[str, dict[str, Any], float],
         history: History,
         refuse: bool = True,
+        task: Task | None = None,
     ) -> Outcome:
-        put_back = self._move_to(history, refuse)
+        shared = self._position.shared_with(history.entries)
+        put_back = self._move_to(history, refuse, task)
         try:
             state = self._picture(history, self.state.revision + 1)
             change = Change(kind, text, moved_items(self.state, state))
@@ -376,18 +394,33 @@ class Session:
             raise
         self._history = history
         self.state, self.last_change = state, change
-        self._snapshot_at = min(self._snapshot_at, history.count)
+        self._snapshot_at = min(self._snapshot_at, max(shared, self._position.replayed_from), history.count)
         return state, change
 
-    def _move_to(self, history: History, refuse: bool) -> Callable[[], None]:
+    def _move_to(self, history: History, refuse: bool, task: Task | None) -> Callable[[], None]:
         """Bring the engine to the entries of ``history``; returns how to come back. An error changes nothing."""
-        position, before = self._position, self._history.entries
-        if position.can_reach(history.entries):
-            position.go(history.entries, refuse_last=refuse)
+        position, before, target = self._position, self._history.entries, history.entries
+        steps = position.steps_to(target)
+        if steps is not None and steps <= FAR:
+            position.go(target, refuse_last=refuse)
             return lambda: position.go(before)
-        # Beyond what this process has seen: start again from the newest snapshot before it.
-        self._position, _ = self._source.position(history.entries)
-        return lambda: setattr(self, "_position", position)
+        if task is not None:
+            task.stage(tr("Later answers are gone through again"))
+        if steps is None or before is None or history.count - self._source.parked_before(target) < steps:
+            # Beyond what this process has seen, or back from a long way: start from a kept state before it.
+            self._position, _ = self._source.position(target, task, refuse)
+            return lambda: setattr(self, "_position", position)
+        self._source.park(before, position)
+
+        def put_back() -> None:
+            self._position, _ = self._source.position(before)
+
+        try:
+            position.go(target, task, refuse, come_back=False)
+        except BaseException:
+            put_back()
+            raise
+        return put_back
 
     def _picture(self, history: History, revision: int) -> SessionState:
         return session_state(self._position, self._initial.graph, history, revision, self._read_only)

@@ -12,7 +12,7 @@ import numpy.typing as npt
 from a3s_desktop.core.engine import Engine
 from a3s_desktop.core.types import Answer, IndexArray, IntArray, PairGraph, Question
 from a3s_desktop.session.audit import precision
-from a3s_desktop.session.entries import RecordedAnswer, RecordedAudit, RecordedCorrection
+from a3s_desktop.session.entries import Entry, RecordedAnswer, RecordedAudit, RecordedCorrection
 from a3s_desktop.session.history import History, HistoryNode
 from a3s_desktop.session.replay import RECENT, Position
 from a3s_desktop.session.state import Consequence, EntryKind, HistoryEntry, Phase, QuestionView, SessionState
@@ -63,10 +63,6 @@ def history_entry(graph: PairGraph, node: HistoryNode, conflicts: Collection[int
     """One entry as views see it."""
     entry = node.entry
     answer = None if isinstance(entry, RecordedCorrection) else entry.answer
-    doubt = 0.0
-    if isinstance(entry, RecordedAnswer) and entry.answer.is_constraint and not entry.withdrawn:
-        same = graph.probability(entry.left, entry.right)
-        doubt = 1.0 - same if entry.answer is Answer.SAME else same
     kinds = {RecordedAnswer: EntryKind.ANSWER, RecordedCorrection: EntryKind.CORRECTION, RecordedAudit: EntryKind.AUDIT}
     return HistoryEntry(
         number=node.count,
@@ -76,10 +72,18 @@ def history_entry(graph: PairGraph, node: HistoryNode, conflicts: Collection[int
         answer=answer,
         reason=entry.reason if isinstance(entry, RecordedAnswer) else None,
         when=entry.when,
-        doubt=round(doubt, 4),
+        doubt=doubt_of(graph, entry),
         withdrawn=entry.withdrawn,
         conflict=node.count in conflicts,
     )
+
+
+def doubt_of(graph: PairGraph, entry: Entry) -> float:
+    """P that an answer is wrong by the images alone, in [0, 1]; 0 for all that is not *same* or *different*."""
+    if not isinstance(entry, RecordedAnswer) or not entry.answer.is_constraint or entry.withdrawn:
+        return 0.0
+    same = graph.probability(entry.left, entry.right)
+    return round(1.0 - same if entry.answer is Answer.SAME else same, 4)
 
 
 def _audited(history: History) -> list[RecordedAudit]:

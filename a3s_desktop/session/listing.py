@@ -1,0 +1,273 @@
+"""The history as lists show it: filtered, sorted, a page at a time, quick also with tens of thousands of entries."""
+
+from __future__ import annotations
+
+import enum
+from bisect import bisect_left, bisect_right
+from collections.abc import Callable, Collection, Sequence
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+
+from a3s_desktop.core.types import Answer, IntArray, PairGraph
+from a3s_desktop.session.entries import CorrectionKind, Entry, RecordedAudit, RecordedCorrection
+from a3s_desktop.session.history import HistoryNode
+from a3s_desktop.session.state import HistoryEntry
+from a3s_desktop.session.view import doubt_of, history_entry
+
+DOUBTFUL = 0.5
+"""From this on an answer is doubtful: by the images alone it is more likely wrong than right."""
+
+
+class EntryGroup(enum.StrEnum):
+    """What kinds of entries a list can be narrowed to."""
+
+    SAME = "same"
+    DIFFERENT = "different"
+    SKIP = "skip"
+    INCOMPARABLE = "incomparable"
+    JUNK = "junk"
+    CORRECTION = "correction"
+    NAME = "name"
+    AUDIT = "audit"
+
+
+@dataclass(frozen=True, slots=True)
+class HistoryFilter:
+    """Which entries a list shows. All conditions must hold; the default shows all, newest first.
+
+    Attributes
+    ----------
+    groups : frozenset of EntryGroup
+        Empty: all.
+    clusters : frozenset of int
+        Entries about an image that is in one of these clusters now; empty: all.
+    since : float
+        POSIX time of the oldest entry.
+    text : str
+        Part of a file name (of a path, where it has a slash), whatever the case.
+    doubtful : bool
+        Only answers that are more likely wrong than right by the images alone.
+    without_effect : bool
+        Only entries that were taken back or contradict earlier ones.
+    by_doubt : bool
+        The most doubtful first.
+    looked_at : frozenset of (left, right, answer)
+        Answers that are left out: they were looked at again and kept.
+    """
+
+    groups: frozenset[EntryGroup] = frozenset()
+    clusters: frozenset[int] = frozenset()
+    since: float = 0.0
+    text: str = ""
+    doubtful: bool = False
+    without_effect: bool = False
+    by_doubt: bool = False
+    looked_at: frozenset[tuple[int, int, Answer]] = frozenset()
+
+    @property
+    def narrow(self) -> bool:
+        """Whether it leaves anything out."""
+        return replace(self, by_doubt=False) != HistoryFilter()
+
+
+@dataclass(frozen=True, slots=True)
+class HistoryPage:
+    """Some consecutive entries of a list.
+
+    Attributes
+    ----------
+    wanted : HistoryFilter
+    total : int
+        Entries in the whole list.
+    everything : int
+        Entries in force, whatever the filter.
+    offset : int
+        Row of the first of ``entries``.
+    entries : tuple of HistoryEntry
+    row : int
+        Of the entry that was asked for, or of the one that took its place; -1 where none was.
+    """
+
+    wanted: HistoryFilter
+    total: int
+    everything: int
+    offset: int
+    entries: tuple[HistoryEntry, ...]
+    row: int = -1
+
+
+@dataclass(slots=True)
+class _Found:
+    """What a filter let through, for the next page of it, and for the next answer."""
+
+    wanted: HistoryFilter
+    labels: IntArray | None  # the clusters that it was tested against, where it depends on them
+    conflicts: tuple[int, ...]  # likewise
+    numbers: list[int] = field(default_factory=list)  # ascending
+    seen: int = 0  # entries that were tested
+
+
+class HistoryList:
+    """Follows the entries in force; what was computed for one page serves the next, and the next answer.
+
+    Parameters
+    ----------
+    graph : PairGraph
+    path : callable
+        The path of an item, for the search by name.
+    """
+
+    def __init__(self, graph: PairGraph, path: Callable[[int], str]) -> None:
+        self._graph = graph
+        self._path = path
+        self._nodes: list[HistoryNode] = []
+        self._doubts: list[float] = []  # of the first entries; the rest when they are asked for
+        self._found = _Found(HistoryFilter(), None, ())
+        self._labels: IntArray = np.zeros(0, np.int32)
+        self._conflicts: tuple[int, ...] = ()
+
+    def follow(self, newest: HistoryNode | None, labels: IntArray, conflicts: tuple[int, ...]) -> HistoryList:
+        """Take over the present entries, clusters and conflicts; returns itself."""
+        later: list[HistoryNode] = []
+        node = newest
+        while node is not None and not (node.count <= len(self._nodes) and self._nodes[node.count - 1] is node):
+            later.append(node)
+            node = node.before
+        kept = node.count if node is not None else 0
+        del self._nodes[kept:], self._doubts[kept:]
+        del self._found.numbers[bisect_right(self._found.numbers, kept) :]
+        self._found.seen = min(self._found.seen, kept)
+        self._nodes += reversed(later)
+        self._labels, self._conflicts = labels, conflicts
+        return self
+
+    def page(
+        self, wanted: HistoryFilter | None = None, offset: int = 0, count: int = 200, anchor: int | None = None
+    ) -> HistoryPage:
+        """Some rows of the list that a filter gives.
+
+        Parameters
+        ----------
+        wanted : HistoryFilter, optional
+            Default: all entries.
+        offset, count : int
+            First row and number of rows.
+        anchor : int, optional
+            Number of an entry whose row is wanted, too; the page is then moved so that it holds that row.
+        """
+        wanted = wanted or HistoryFilter()
+        numbers = self._ordered(wanted)
+        row = -1
+        if anchor is not None and numbers:
+            row = _row_of(anchor, numbers, wanted.by_doubt)
+            if not offset <= row < offset + count:
+                offset = max(0, row - count // 2)
+        chosen = numbers[offset : offset + count]
+        entries = tuple(history_entry(self._graph, self._nodes[n - 1], self._conflicts) for n in chosen)
+        return HistoryPage(wanted, len(numbers), len(self._nodes), offset, entries, row)
+
+    def touching(self, number: int) -> tuple[int, int]:
+        """How many entries are later than one, and how many of these are about the same clusters."""
+        if not 1 <= number <= len(self._nodes):
+            return 0, 0
+        clusters = {int(self._labels[item]) for item in items_of(self._nodes[number - 1].entry)}
+        later = self._nodes[number:]
+        same = sum(any(int(self._labels[item]) in clusters for item in items_of(node.entry)) for node in later)
+        return len(later), same
+
+    # --- inner workings
+
+    def _ordered(self, wanted: HistoryFilter) -> Sequence[int]:
+        if not wanted.narrow and not wanted.by_doubt:
+            return range(len(self._nodes), 0, -1)
+        numbers = self._matching(wanted)
+        if not wanted.by_doubt:
+            return numbers[::-1]
+        doubts = self._all_doubts()
+        return sorted(numbers, key=lambda n: (-doubts[n - 1], -n))
+
+    def _matching(self, wanted: HistoryFilter) -> list[int]:
+        """Numbers of the entries that a filter lets through, ascending."""
+        labels = self._labels if wanted.clusters else None
+        conflicts = self._conflicts if wanted.without_effect else ()
+        found = self._found
+        if found.wanted != wanted or found.labels is not labels or found.conflicts != conflicts:
+            found = self._found = _Found(wanted, labels, conflicts)
+        test = self._test(wanted)
+        found.numbers += [node.count for node in self._nodes[found.seen :] if test(node)]
+        found.seen = len(self._nodes)
+        return found.numbers
+
+    def _test(self, wanted: HistoryFilter) -> Callable[[HistoryNode], bool]:
+        """Whether one entry is let through: only what the filter asks about is looked at."""
+        tests: list[Callable[[HistoryNode], bool]] = []
+        if wanted.groups:
+            tests.append(lambda node: group_of(node.entry) in wanted.groups)
+        if wanted.since > 0.0:
+            tests.append(lambda node: node.entry.when >= wanted.since)
+        if wanted.without_effect:
+            conflicts = frozenset(self._conflicts)
+            tests.append(lambda node: node.entry.withdrawn or node.count in conflicts)
+        if wanted.clusters:
+            inside = np.isin(self._labels, list(wanted.clusters))
+            tests.append(lambda node: any(inside[item] for item in items_of(node.entry)))
+        if wanted.text.strip():
+            named = self._named(wanted.text.strip().casefold())
+            tests.append(lambda node: any(named(item) for item in items_of(node.entry)))
+        if wanted.doubtful:
+            doubts = self._all_doubts()
+            tests.append(lambda node: doubts[node.count - 1] >= DOUBTFUL)
+        if wanted.looked_at:
+            tests.append(lambda node: _said(node.entry) not in wanted.looked_at)
+        return lambda node: all(test(node) for test in tests)
+
+    def _named(self, text: str) -> Callable[[int], bool]:
+        known: dict[int, bool] = {}
+        whole = "/" in text
+
+        def named(item: int) -> bool:
+            if item not in known:
+                path = self._path(item).casefold()
+                known[item] = text in (path if whole else path.rpartition("/")[2])
+            return known[item]
+
+        return named
+
+    def _all_doubts(self) -> list[float]:
+        for node in self._nodes[len(self._doubts) :]:
+            self._doubts.append(doubt_of(self._graph, node.entry))
+        return self._doubts
+
+
+def group_of(entry: Entry) -> EntryGroup:
+    """The group that an entry is listed under."""
+    if isinstance(entry, RecordedAudit):
+        return EntryGroup.AUDIT
+    if isinstance(entry, RecordedCorrection):
+        return EntryGroup.NAME if entry.what is CorrectionKind.NAME else EntryGroup.CORRECTION
+    known = {
+        Answer.SAME: EntryGroup.SAME,
+        Answer.DIFFERENT: EntryGroup.DIFFERENT,
+        Answer.SKIP: EntryGroup.SKIP,
+        Answer.INCOMPARABLE: EntryGroup.INCOMPARABLE,
+    }
+    return known.get(entry.answer, EntryGroup.JUNK)
+
+
+def items_of(entry: Entry) -> Collection[int]:
+    """All images that an entry is about."""
+    if isinstance(entry, RecordedCorrection):
+        return {*entry.shown, *entry.anchors, *entry.correction.samples()}
+    return entry.shown
+
+
+def _said(entry: Entry) -> tuple[int, int, Answer] | None:
+    return None if isinstance(entry, RecordedCorrection) else (entry.left, entry.right, entry.answer)
+
+
+def _row_of(anchor: int, numbers: Sequence[int], by_doubt: bool) -> int:
+    """Row of an entry; where it is not listed, of the next older one (newest first) or the first (by doubt)."""
+    if by_doubt:
+        return numbers.index(anchor) if anchor in numbers else 0
+    return min(bisect_left(numbers, -anchor, key=lambda n: -n), len(numbers) - 1)
