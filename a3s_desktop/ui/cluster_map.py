@@ -55,6 +55,8 @@ class ClusterMap(QWidget):
         The selected items (tuple of int) belong to the cluster of this item.
     saveWanted()
         The map is to be saved as a picture.
+    coloursChosen(object)
+        What the colours mean now (`ColourBy`).
     """
 
     clusterClicked = Signal(int)
@@ -63,6 +65,7 @@ class ClusterMap(QWidget):
     selectionActed = Signal(str, object)
     moveWanted = Signal(object, int)
     saveWanted = Signal()
+    coloursChosen = Signal(object)
 
     def __init__(self, loader: ImageLoader | None = None, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -200,6 +203,12 @@ class ClusterMap(QWidget):
         self._plot.hulls.update()
         self._plot.names.changed()
         self._recolour()
+        self.coloursChosen.emit(self._by)
+
+    @property
+    def colour_by(self) -> ColourBy:
+        """What the colours mean now."""
+        return self._by
 
     # selection
 

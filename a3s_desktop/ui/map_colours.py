@@ -73,6 +73,8 @@ def look(data: MapData, by: ColourBy) -> Look:
     """Slots and shapes of all items for a choice of colours."""
     n = len(data.labels)
     shapes = np.zeros(n, np.uint8)
+    if not n:
+        return Look(np.zeros(0, np.uint8), shapes)
     if by is ColourBy.CONFIRMED and data.confirmed is not None:
         slots = np.where(data.confirmed, GREY + 1, GREY).astype(np.uint8)
         shapes[~data.confirmed] = Shape.RING
@@ -101,6 +103,8 @@ def palette(by: ColourBy, theme: Tokens) -> tuple[str, ...]:
 
 def legend(data: MapData, by: ColourBy, theme: Tokens) -> tuple[LegendEntry, ...]:
     """What the colours and shapes mean now."""
+    if not len(data.labels):
+        return ()
     colours = palette(by, theme)
     entries: list[LegendEntry] = []
     junk = data.junk_count
@@ -116,7 +120,7 @@ def legend(data: MapData, by: ColourBy, theme: Tokens) -> tuple[LegendEntry, ...
         entries = [LegendEntry(tr("sure to doubtful"), colours[GREY + 1 :])]
         if not np.isfinite(data.doubt).all():
             entries.append(LegendEntry(tr("not known"), colours[GREY : GREY + 1]))
-    elif len(data.labels):
+    else:
         if data.clusters:
             entries.append(LegendEntry(tr("cluster"), colours[GREY + 1 : GREY + 5]))
         if data.singles:

@@ -54,9 +54,9 @@ class MapData:
         n = len(self.labels)
         for name in ("confirmed", "doubt", "junk"):
             array = getattr(self, name)
-            if array is not None and len(array) != n:
+            if array is not None and n and len(array) != n:  # what comes before the labels is kept for them
                 setattr(self, name, None)
-        kept = self.labels if self.junk is None else self.labels[~self.junk]
+        kept = self.labels if self.junk is None or not n else self.labels[~self.junk]
         length = int(self.labels.max()) + 1 if n else 0
         self.sizes = np.bincount(kept, minlength=length).astype(np.int64)
 

@@ -32,7 +32,7 @@ class MapPanel(QWidget):
 
     Signals
     -------
-    clusterClicked(int), selectionActed(str, object), moveWanted(object, int), saveWanted()
+    clusterClicked(int), selectionActed(str, object), moveWanted(object, int), saveWanted(), coloursChosen(object)
         The map's.
     """
 
@@ -40,6 +40,7 @@ class MapPanel(QWidget):
     selectionActed = Signal(str, object)  # noqa: N815
     moveWanted = Signal(object, int)  # noqa: N815
     saveWanted = Signal()  # noqa: N815
+    coloursChosen = Signal(object)  # noqa: N815
 
     def __init__(self, loader: ImageLoader, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -69,6 +70,7 @@ class MapPanel(QWidget):
             self._map.selectionActed.connect(self.selectionActed)
             self._map.moveWanted.connect(self.moveWanted)
             self._map.saveWanted.connect(self.saveWanted)
+            self._map.coloursChosen.connect(self.coloursChosen)
             self._column.addWidget(self._map)
             self.setFocusProxy(self._map)
         return self._map

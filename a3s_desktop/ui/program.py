@@ -21,6 +21,7 @@ from a3s_desktop.ui.image_loader import ImageLoader
 from a3s_desktop.ui.jobs import Jobs, Worker
 from a3s_desktop.ui.label_page import LabelPage
 from a3s_desktop.ui.main_window import MainWindow
+from a3s_desktop.ui.map_corrections import MapCorrections
 from a3s_desktop.ui.map_export import MapExport
 from a3s_desktop.ui.map_panel import MapPanel, import_map
 from a3s_desktop.ui.new_project import NewProjectPage
@@ -105,6 +106,7 @@ class Program:
         self.theme.languageChosen.connect(self.help.say_language)
         self.crashes = CrashReport(self.window, self.jobs, log_file)
         self.export_flow = ExportFlow(self.window, self.bridge, self.shortcuts, settings)
+        self.map_corrections = MapCorrections(self.bridge, self.map_panel, self.window)
         self.map_export = MapExport(self.window, self.map_panel, self.jobs, settings)
         if self.trace is not None:
             self.trace.watch(self.label)

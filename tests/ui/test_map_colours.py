@@ -136,3 +136,16 @@ def test_names_are_shown_on_one_line_and_not_endlessly() -> None:
     assert made.short_name(1).startswith("Old Tom xxx")
     assert len(made.short_name(1)) <= 60
     assert made.cluster_name(2) == "Cluster 2"
+
+
+def test_what_comes_before_the_labels_is_kept_for_them_and_another_projects_is_not() -> None:
+    made = data([])
+    made.confirmed, made.junk = np.array([True, False]), np.array([False, True])
+    made.count()
+    assert not len(look(made, ColourBy.CONFIRMED).slots)
+    made.labels = np.array([3, 3], np.int32)
+    made.count()
+    assert look(made, ColourBy.CONFIRMED).shapes.tolist() == [Shape.DISC, Shape.CROSS]
+    made.labels = np.array([3, 3, 3], np.int32)
+    made.count()
+    assert made.confirmed is None
