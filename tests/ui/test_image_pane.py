@@ -13,6 +13,7 @@ from PySide6.QtGui import QColor
 from PySide6.QtWidgets import QHBoxLayout, QWidget
 from pytestqt.qtbot import QtBot
 
+from a3s_desktop.ui.adjustments import Adjustments, Orientation
 from a3s_desktop.ui.image_loader import ImageLoader
 from a3s_desktop.ui.image_pane import ImagePane
 from a3s_desktop.ui.linked_panes import LinkedPanes
@@ -135,3 +136,80 @@ def test_both_must_have_painted_the_same_pair(qtbot: QtBot, panes: tuple[ImagePa
     left.update()
     qtbot.wait(30)
     assert told == [2]
+
+
+def test_an_image_whose_file_vanishes_while_it_is_shown_stays_and_says_so(
+    qtbot: QtBot, panes: tuple[ImagePane, ImagePane], tmp_path: Path
+) -> None:
+    left, right = panes
+    linked = LinkedPanes(left, right)
+    path = photo(tmp_path / "a.jpg", (4000, 3000))
+    left.set_image(path, "a.jpg", 1)
+    qtbot.waitUntil(lambda: left.has_image)
+    path.unlink()
+    left.wheelZoomed.emit(6.0, QPointF(10, 10))  # wants a sharper version
+    qtbot.waitUntil(lambda: left.source.gone)
+    assert left.has_image
+    assert left.toolTip() == "The file is missing."
+    linked.reset()
+    left.set_image(path, "a.jpg", 2)
+    assert left.has_image, "what is in memory can still be judged"
+    other = photo(tmp_path / "b.jpg", (400, 300))
+    left.set_image(other, "b.jpg", 3)
+    qtbot.waitUntil(lambda: left.has_image)
+    assert not left.source.gone
+
+
+def test_keys_zoom_and_move_both_and_unlinked_the_right_image_alone(
+    qtbot: QtBot, panes: tuple[ImagePane, ImagePane], tmp_path: Path
+) -> None:
+    left, right = panes
+    linked = LinkedPanes(left, right)
+    left.set_image(photo(tmp_path / "a.png", (4000, 3000)), "a", 1)
+    right.set_image(photo(tmp_path / "b.png", (3001, 2002)), "b", 1)
+    qtbot.waitUntil(lambda: left.has_image and right.has_image)
+    linked.zoom(4.0)
+    linked.pan(0.5, -0.25)
+    views = [linked.link.shown(side, pane.frame()) for side, pane in enumerate(panes)]
+    assert views[0].zoom == views[1].zoom == 4.0
+    assert all(view.x > 0.5 > view.y for view in views)
+    linked.set_linked(False)
+    linked.pan(-0.5, 0.0)
+    linked.zoom(1.5)
+    after = [linked.link.shown(side, pane.frame()) for side, pane in enumerate(panes)]
+    assert after[0] == views[0]
+    assert after[1].zoom == 6.0
+    assert after[1].x < views[1].x
+    linked.actual_size()
+    for side, pane in enumerate(panes):
+        _, _, width, _ = pane.frame().target(linked.link.shown(side, pane.frame()))
+        assert round(width) == pane.source.size.width()
+
+
+def test_tones_come_before_the_image_counts_as_seen(
+    qtbot: QtBot, panes: tuple[ImagePane, ImagePane], tmp_path: Path
+) -> None:
+    left, _ = panes
+    left.source.set_adjustments(Adjustments(brightness=50))
+    seen: list[int] = []
+    left.painted.connect(seen.append)
+    left.set_image(photo(tmp_path / "a.png", (60, 40), "#404040"), "a", 4)
+    qtbot.waitUntil(lambda: seen == [4])
+    middle = left.grab().toImage().pixelColor(left.width() // 2, left.stage_height() // 2)
+    assert middle.red() == 0x40 + 64
+
+
+@pytest.mark.parametrize("mirrored", [False, True])
+@pytest.mark.parametrize("turns", [1, 2, 3])
+def test_a_turned_image_is_decoded_as_sharp_as_an_upright_one(
+    qtbot: QtBot, panes: tuple[ImagePane, ImagePane], tmp_path: Path, turns: int, mirrored: bool
+) -> None:
+    left, _ = panes
+    left.set_image(photo(tmp_path / "a.jpg", (4000, 2000)), "a", 1)
+    qtbot.waitUntil(lambda: left.has_image)
+    left.set_orientation(Orientation(turns, mirrored))
+    upright = turns % 2 == 0
+    size = QSize(4000, 2000) if upright else QSize(2000, 4000)
+    assert left.source.size == size
+    expected = size.scaled(left.fit_box(), Qt.AspectRatioMode.KeepAspectRatio)
+    qtbot.waitUntil(lambda: left.source.pixmap.size() == (expected if upright else expected.transposed()))

@@ -115,3 +115,17 @@ def test_actual_size_is_one_pixel_for_one() -> None:
     _, _, width, height = frame.target(link.shown(0, frame))
     assert near(width, 4000)
     assert near(height, 3000)
+
+
+def test_a_side_that_is_turned_keeps_its_offset_to_the_other() -> None:
+    frame = Frame(600, 600, 3000, 3000)
+    link = ViewLink()
+    link.zoom(0, frame, 4.0, 100, 200)
+    left, right = link.shown(0, frame), link.shown(1, frame)
+    link.place(0, 1 - left.y, left.x)
+    assert link.linked
+    assert link.shown(1, frame) == right, "the other image stays"
+    turned = link.shown(0, frame)
+    link.move(0, frame, 30, -20)
+    assert near(link.shown(1, frame).x - right.x, link.shown(0, frame).x - turned.x)
+    assert near(link.shown(1, frame).y - right.y, link.shown(0, frame).y - turned.y)
