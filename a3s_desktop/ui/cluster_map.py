@@ -181,6 +181,7 @@ class ClusterMap(QWidget):
 
     def set_junk(self, junk: npt.NDArray[np.bool_] | None) -> None:
         """Which items are junk, bool, shape (N,); they are drawn as grey crosses and belong to no cluster."""
+        junk = None if junk is None or not np.any(junk) else junk
         old = self._data.junk
         if (old is None and junk is None) or (old is not None and junk is not None and np.array_equal(old, junk)):
             return
@@ -375,7 +376,8 @@ class ClusterMap(QWidget):
 
     @property
     def _not_junk(self) -> npt.NDArray[np.bool_] | None:
-        return None if self._data.junk is None else ~self._data.junk
+        junk = self._data.junk
+        return None if junk is None or len(junk) != len(self._data.labels) else ~junk
 
     def _refresh(self, changed: IndexArray | None) -> None:
         self._recolour()
