@@ -9,7 +9,7 @@ in simulated runs to their ends (`tests/benchmarks/outlook.py` makes the table a
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, Protocol, runtime_checkable
+from typing import Protocol, runtime_checkable
 
 import numpy as np
 import numpy.typing as npt

@@ -82,6 +82,7 @@ class Counters(QWidget):
         row.setContentsMargins(0, 0, 0, 0)
         row.setSpacing(SPACE_4)
         self._values: dict[str, QLabel] = {}
+        self._words: dict[str, QLabel] = {}
         for name, caption in names:
             column = QVBoxLayout()
             column.setSpacing(0)
@@ -93,12 +94,17 @@ class Counters(QWidget):
                 column.addWidget(label)
             value.setAccessibleName(tr(caption))
             value.setMinimumWidth(max(44, QFontMetrics(scaled_font("heading", bold=True)).horizontalAdvance("88,888")))
-            self._values[name] = value
+            self._values[name], self._words[name] = value, word
             row.addLayout(column)
 
     def set_value(self, name: str, value: int) -> None:
         """Show a number."""
         self._values[name].setText(number(value))
+
+    def set_text(self, name: str, text: str) -> None:
+        """Show a text in place of a number; "" leaves the place empty."""
+        self._values[name].setText(text)
+        self._words[name].setVisible(bool(text))
 
     def text(self, name: str) -> str:
         """The number as shown."""

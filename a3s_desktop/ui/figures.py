@@ -1,0 +1,43 @@
+"""Numbers of the progress as people read them: ranges, rates, shares."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Sequence
+
+from a3s_desktop.core.outlook import Outlook
+from a3s_desktop.i18n import number, tr
+
+PAUSE = 120.0
+"""Seconds between two answers from which on the person was away."""
+
+RATED = 50
+"""Answers that the rate is taken over."""
+
+
+def rounded(count: int) -> int:
+    """A number that does not look more exact than an estimate is: two digits, the second one even or five."""
+    if count < 20:
+        return count
+    step = 5 if count < 100 else 10 if count < 300 else 50 if count < 2000 else 100
+    return round(count / step) * step
+
+
+def range_text(outlook: Outlook) -> str:
+    """The range of the questions that are left."""
+    low, high = rounded(outlook.low), rounded(outlook.high)
+    return number(low) if low == high else tr("{low}–{high}", low=number(low), high=number(high))
+
+
+def per_minute(times: Sequence[float]) -> float | None:
+    """Answers a minute while the person was at work; None before there are a few.
+
+    Parameters
+    ----------
+    times : sequence of float
+        POSIX seconds, newest first. Longer pauses than `PAUSE` do not count.
+    """
+    newest = times[: RATED + 1]
+    gaps = [later - earlier for later, earlier in itertools.pairwise(newest)]
+    worked = [gap for gap in gaps if 0.0 <= gap <= PAUSE]
+    return len(worked) * 60.0 / sum(worked) if len(worked) >= 3 and sum(worked) > 0.0 else None
