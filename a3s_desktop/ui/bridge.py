@@ -54,6 +54,9 @@ class Bridge(QObject):
         Whether the engine is at work; views show it only after a moment.
     progress(object)
         `Progress` of opening.
+    operationProgress(object)
+        `Progress` of an operation for which many later entries have to be gone through again; `cancel_operation`
+        stops it and leaves everything as it was.
     failed(object)
         An `A3SError` met by an answer, undo or redo; nothing was changed.
     problem(object)
@@ -82,6 +85,7 @@ class Bridge(QObject):
     phaseChanged = Signal(str)  # noqa: N815
     busyChanged = Signal(bool)  # noqa: N815
     progress = Signal(object)
+    operationProgress = Signal(object)  # noqa: N815
     failed = Signal(object)
     problem = Signal(object)
     openFailed = Signal(object, object)  # noqa: N815
@@ -105,6 +109,8 @@ class Bridge(QObject):
         self._opening: tuple[Job, Path] | None = None
         self._layout: Job | None = None
         self._better_layout: Any = None
+        self._operation: Job | None = None
+        self._performed: tuple[Operation, tuple[int, ...]] | None = None
         self._busy = False
 
     # What views may read
@@ -192,13 +198,13 @@ class Bridge(QObject):
     def undo(self) -> None:
         """Take the last answer back. Ignored while there is nothing to undo or another operation is stored."""
         if self._may_operate() and self._state is not None and self._state.can_undo:
-            self._operate(self._room.undo)
+            self._operate(self._room.undo, long=True)
 
     @Slot()
     def redo(self) -> None:
         """Answer again what was undone last."""
         if self._may_operate() and self._state is not None and self._state.can_redo:
-            self._operate(self._room.redo)
+            self._operate(self._room.redo, long=True)
 
     @Slot(object, object)
     def perform(self, operation: Operation, dropping: Collection[int] = ()) -> None:
@@ -209,13 +215,25 @@ class Bridge(QObject):
         entries to be taken back in the same step. Ignored while another operation is stored.
         """
         if self._may_operate():
-            self._operate(self._room.perform, operation, tuple(dropping))
+            self._operate(self._room.perform, operation, tuple(dropping), long=True)
+            self._performed = (operation, tuple(dropping))
 
     @Slot(int, object)
     def change(self, number: int, answer: Answer | None) -> None:
         """Answer an old question differently, or take an old entry back (None); ``number`` is the entry's."""
         if self._may_operate():
-            self._operate(self._room.change, number, answer)
+            self._operate(self._room.change, number, answer, long=True)
+
+    @Slot()
+    def cancel_operation(self) -> None:
+        """Stop an operation that tells its progress; everything is then as it was before."""
+        if self._operation is not None:
+            self._operation.cancel()
+
+    @property
+    def performed(self) -> tuple[Operation, tuple[int, ...]] | None:
+        """The last correction and the entries to be dropped for it, where it was the last operation."""
+        return self._performed
 
     @Slot(int, int, object)
     def audit(self, left: int, right: int, answer: Answer) -> None:
@@ -273,15 +291,22 @@ class Bridge(QObject):
             and not self._state.read_only
         )
 
-    def _operate(self, operation: Any, *args: Any) -> None:
+    def _operate(self, operation: Any, *args: Any, long: bool = False) -> None:
         self._set_phase(BridgePhase.STORING)
-        self._submit(operation, *args, done=self._on_changed, failed=self._on_operation_failed)
+        self._performed = None
+        self._operation = self._submit(
+            operation, *args, done=self._on_changed, failed=self._on_operation_failed, with_task=long
+        )
 
-    def _submit(self, work: Any, *args: Any, done: Any, failed: Any = None) -> None:
+    def _submit(self, work: Any, *args: Any, done: Any, failed: Any = None, with_task: bool = False) -> Job | None:
         if self._project is None:
-            return
-        self._jobs.submit(Worker.ENGINE, work, self._project.id, *args, done=done, failed=failed or self._on_failed)
+            return None
+        job = self._jobs.submit(
+            Worker.ENGINE, work, self._project.id, *args, done=done, failed=failed or self._on_failed,
+            reported=self._on_operation_progress, with_task=with_task,
+        )  # fmt: skip
         self._update_busy()
+        return job
 
     @Slot(object)
     def _on_opened(self, opened: Opened) -> None:
@@ -345,6 +370,11 @@ class Bridge(QObject):
             self.exported.emit(outcome.path)
         else:
             self.exportExists.emit(outcome.kind, outcome.path)
+
+    @Slot(object)
+    def _on_operation_progress(self, progress: Progress) -> None:
+        if self._phase is BridgePhase.STORING:
+            self.operationProgress.emit(progress)
 
     @Slot(object)
     def _on_progress(self, progress: Progress) -> None:

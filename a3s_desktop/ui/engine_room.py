@@ -61,6 +61,8 @@ class Reading(enum.Enum):
     """What a view may ask of the session; see `Session` and `Overview` for arguments and results."""
 
     HISTORY = "history"  # (limit) -> tuple of HistoryEntry, newest first
+    HISTORY_PAGE = "history page"  # (filter, offset, count, anchor) -> HistoryPage
+    TOUCHING = "touching"  # (number of an entry) -> later entries, those of them about the same clusters
     ENTRIES_BEHIND = "entries behind"  # (chain) -> tuple of HistoryEntry or None
     TIMES = "times"  # (since) -> tuple of POSIX seconds, newest first
     AUDIT_PAIR = "audit pair"  # () -> (left, right) or None
@@ -122,14 +124,14 @@ class EngineRoom:
         return (project, *self._of(project).answer(question_id, answer))
 
     def perform(
-        self, project: int, operation: Operation, dropping: Collection[int]
+        self, project: int, operation: Operation, dropping: Collection[int], task: Task
     ) -> tuple[int, SessionState, Change]:
         """Carry a correction out, taking back the entries that contradict it; on return it is on disk."""
-        return (project, *self._of(project).perform(operation, dropping))
+        return (project, *self._of(project).perform(operation, dropping, task))
 
-    def change(self, project: int, number: int, answer: Answer | None) -> tuple[int, SessionState, Change]:
+    def change(self, project: int, number: int, answer: Answer | None, task: Task) -> tuple[int, SessionState, Change]:
         """Change an old answer, or take an old entry back (None)."""
-        return (project, *self._of(project).change(number, answer))
+        return (project, *self._of(project).change(number, answer, task))
 
     def audit(self, project: int, left: int, right: int, answer: Answer) -> tuple[int, SessionState, Change]:
         """Note what a pair of the random sample is."""
@@ -141,6 +143,8 @@ class EngineRoom:
         overview = session.overview
         readings: dict[Reading, Callable[..., Any]] = {
             Reading.HISTORY: session.history,
+            Reading.HISTORY_PAGE: session.listing.page,
+            Reading.TOUCHING: session.listing.touching,
             Reading.ENTRIES_BEHIND: session.entries_behind,
             Reading.TIMES: session.times,
             Reading.AUDIT_PAIR: session.audit_pair,
@@ -153,13 +157,13 @@ class EngineRoom:
         }
         return project, readings[reading](*args)
 
-    def undo(self, project: int) -> tuple[int, SessionState, Change]:
+    def undo(self, project: int, task: Task) -> tuple[int, SessionState, Change]:
         """Take the last answer in force back."""
-        return (project, *self._of(project).undo())
+        return (project, *self._of(project).undo(task))
 
-    def redo(self, project: int) -> tuple[int, SessionState, Change]:
+    def redo(self, project: int, task: Task) -> tuple[int, SessionState, Change]:
         """Put the answer that was undone last in force again."""
-        return (project, *self._of(project).redo())
+        return (project, *self._of(project).redo(task))
 
     def look_ahead(self, project: int) -> tuple[int, LookAhead]:
         """What comes after the current question."""

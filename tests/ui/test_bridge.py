@@ -71,11 +71,11 @@ class FakeRoom:
         self.answers.append((question, answer))
         return self._change(project, ChangeKind.ANSWER)
 
-    def undo(self, project: int) -> tuple[int, SessionState, Change]:
+    def undo(self, project: int, task: object) -> tuple[int, SessionState, Change]:
         self.answers.pop()
         return self._change(project, ChangeKind.UNDO)
 
-    def redo(self, project: int) -> tuple[int, SessionState, Change]:
+    def redo(self, project: int, task: object) -> tuple[int, SessionState, Change]:
         return self._change(project, ChangeKind.REDO)
 
     def look_ahead(self, project: int) -> tuple[int, LookAhead]:
