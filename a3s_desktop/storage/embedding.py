@@ -153,6 +153,40 @@ def prepare(spec: ProjectSpec, report: SpecReport, task: Task | None = None) -> 
     )
 
 
+def describe_later(
+    project: Path, root: Path, keys: Sequence[str], task: Task | None = None
+) -> tuple[FloatArray, tuple[ImageProblem, ...]]:
+    """Describe images that come later as those of a project were described, and keep what was computed.
+
+    Parameters
+    ----------
+    project, root : Path
+        The project's folder and the image folder.
+    keys : sequence of str
+    task : Task, optional
+
+    Returns
+    -------
+    rows : float32, shape (len(keys), D)
+        Of images that could not be read: a direction by chance, which resembles nothing.
+    problems : tuple of ImageProblem
+
+    Raises
+    ------
+    ProjectError
+        The project has no such descriptions, or they are damaged.
+    InputError
+        The model is not there any more.
+    Cancelled
+    """
+    task = task or Task()
+    arrays, meta = artifacts.load_arrays(project / EMBEDDING / "projection")
+    options = EmbeddingOptions.from_json(meta["options"])
+    described = describe_images(root, keys, sources_of(options), project / EMBEDDING / "blocks", task)
+    learned = projection.Projection(arrays["mean"], arrays["axes"])
+    return _placed(described, keys, learned, task, len(keys)), described.problems
+
+
 # ------------------------------------------------------------------------------------------------ reading images
 
 
@@ -296,10 +330,7 @@ def _blocks(described: Described, keys: Sequence[str]) -> Iterator[tuple[FloatAr
 def _projected(
     described: Described, keys: Sequence[str], dimensions: int, task: Task
 ) -> tuple[projection.Projection, FloatArray]:
-    """The projection learned from all images that could be read, and the rows of all images.
-
-    An image that could not be read gets a direction of its own by chance: it resembles nothing.
-    """
+    """The projection learned from all images that could be read, and the rows of all images."""
     width = sum(store.columns for _, store in described.stores)
 
     def rows() -> Iterator[FloatArray]:
@@ -309,13 +340,20 @@ def _projected(
 
     learned = projection.learn(rows, width, dimensions)
     task.step(0.7)
-    columns = learned.axes.shape[1]
-    result = np.random.default_rng(0).normal(size=(len(keys), columns)).astype(np.float32)
-    result = descriptor.unit(result)
+    return learned, _placed(described, keys, learned, task, 0)
+
+
+def _placed(
+    described: Described, keys: Sequence[str], learned: projection.Projection, task: Task, seed: int
+) -> FloatArray:
+    """Rows of all images; one that could not be read gets a direction of its own by chance: it resembles nothing."""
+    chance = np.random.default_rng(seed).normal(size=(len(keys), learned.axes.shape[1]))
+    result = descriptor.unit(chance)
     for block, items in _blocks(described, keys):
         task.check()
-        result[items] = learned.apply(block)
-    return learned, result
+        if items:
+            result[items] = learned.apply(block)
+    return result
 
 
 def _reduced(

@@ -15,7 +15,7 @@ from a3s_desktop.storage import files, tables
 ArrowFeatures = tuple[npt.NDArray[Any], tuple[str, ...] | None, tuple[str, ...]]
 
 SUFFIXES = (".parquet", ".pq", ".feather", ".arrow")
-_MOST_VALUES = 1 << 33
+_MOST_VALUES = 1 << 31
 
 
 def read(path: Path) -> ArrowFeatures:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import datetime
 import json
 import os
@@ -14,6 +15,7 @@ from a3s_desktop.core.types import InitialOptions, StrategyOptions
 from a3s_desktop.errors import InputError, ProjectError, ProjectVersionError
 from a3s_desktop.i18n import tr
 from a3s_desktop.storage import files
+from a3s_desktop.storage.embedding_options import EmbeddingOptions
 from a3s_desktop.storage.spec import ProjectSpec, SpecReport
 
 FORMAT = "a3s-project"
@@ -51,10 +53,18 @@ def _choices(spec: ProjectSpec, report: SpecReport) -> dict[str, Any]:
         "exclude": list(spec.exclude),
         "parts": spec.parts is not None,
         "parts_differ": spec.parts is not None and spec.parts_differ,
-        "embedding": spec.embedding.to_json() if spec.embedding is not None else None,
+        "embedding": _embedding(spec.embedding),
         "rows_without_image": list(report.rows_without_image),
         "images_without_row": list(report.images_without_row),
     }
+
+
+def _embedding(options: EmbeddingOptions | None) -> dict[str, Any] | None:
+    if options is None:
+        return None
+    if options.model_path is not None:
+        options = dataclasses.replace(options, model=os.path.abspath(options.model_path))
+    return options.to_json()
 
 
 def read_project_file(folder: Path) -> dict[str, Any]:

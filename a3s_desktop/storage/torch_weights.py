@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import collections
 import io
-import math
 import pickle
 import zipfile
 from pathlib import Path
@@ -147,7 +146,8 @@ def _cut(named: dict[str, Any], data: dict[str, npt.NDArray[Any]]) -> Weights:
             continue
         flat = data[tensor.storage.key]
         last = tensor.offset + sum((side - 1) * step for side, step in zip(tensor.shape, tensor.strides, strict=True))
-        if math.prod(tensor.shape) and last >= len(flat):
+        count = int(np.prod(tensor.shape, dtype=object))
+        if count > len(flat) or (count and last >= len(flat)):
             raise pickle.UnpicklingError(tr("a tensor beyond its numbers"))
         strides = tuple(step * flat.itemsize for step in tensor.strides)
         view = np.lib.stride_tricks.as_strided(flat[tensor.offset :], tensor.shape, strides, writeable=False)

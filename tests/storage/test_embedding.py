@@ -14,7 +14,7 @@ from a3s_desktop.core import descriptor
 from a3s_desktop.errors import Cancelled, InputError, ProjectError
 from a3s_desktop.session.opening import create_project, open_session
 from a3s_desktop.storage import embedding, embedding_blocks
-from a3s_desktop.storage.embedding import describe_images, prepare
+from a3s_desktop.storage.embedding import describe_images, describe_later, prepare
 from a3s_desktop.storage.embedding_blocks import BlockStore
 from a3s_desktop.storage.embedding_options import EmbeddingOptions, ModelOptions
 from a3s_desktop.storage.keys import Part, part_key
@@ -193,6 +193,18 @@ def test_a_damaged_block_is_computed_again(photos: Path, tmp_path: Path) -> None
     table.write_text('{"keys": [1, null')
     describe_images(photos, keys, [(1.0, counting)], blocks, Task())
     assert counting.seen == 24
+
+
+def test_later_images_are_described_alike(photos: Path) -> None:
+    spec = spec_of(photos)
+    with create_workspace(spec, check_spec(spec)) as workspace:
+        paths = workspace.items.paths
+        (values,) = workspace.views()
+    shutil.copy(photos / "21.png", photos / "later.png")
+    rows, problems = describe_later(spec.folder, photos, ["later.png", "01.png", "none.png"], Task())
+    assert rows[:2] == pytest.approx(values[[paths.index("21.png"), paths.index("01.png")]], abs=1e-3)
+    assert [problem.path for problem in problems] == ["none.png"]
+    assert np.linalg.norm(rows, axis=1) == pytest.approx(np.ones(3), rel=1e-4)
 
 
 def test_parts_are_described_each_by_itself(photos: Path, tmp_path: Path) -> None:

@@ -257,3 +257,18 @@ def test_weights_of_another_network_are_said(monkeypatch: pytest.MonkeyPatch, tm
     monkeypatch.setattr(lite0, "PACKAGE", "a_package_that_is_not_there")
     with pytest.raises(InputError, match="not installed"):
         lite0.build()
+
+
+def test_a_tensor_larger_than_its_numbers_is_refused(tmp_path: Path) -> None:
+    """Strides of 0 would make a few numbers fill any memory."""
+    head = pickle.dumps(119547037146038801333356) + pickle.dumps(1001) + pickle.dumps({"little_endian": True})
+    shape = b"(I1000000\nI1000000\nt(I0\nI0\nt"
+    storage = b"(S'storage'\nctorch\nFloatStorage\nS'k'\nS'cpu'\nI1\ntQ"
+    body = b"(S'w'\nctorch._utils\n_rebuild_tensor_v2\n(" + storage + b"I0\n" + shape + b"tRd."
+    tail = pickle.dumps(["k"]) + (1).to_bytes(8, "little") + b"\0\0\x80\x3f"
+    (tmp_path / "w.pth").write_bytes(head + body + tail)
+    with pytest.raises(InputError, match="beyond its numbers"):
+        read_weights(tmp_path / "w.pth")
+    good = body.replace(b"I1000000\n", b"I1\n")
+    (tmp_path / "w.pth").write_bytes(head + good + tail)
+    assert read_weights(tmp_path / "w.pth")["w"].tolist() == [[1.0]]

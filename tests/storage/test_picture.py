@@ -49,6 +49,23 @@ def test_a_file_of_the_zoo_is_shown_right_or_has_a_reason(tmp_path: Path, specim
     assert difference(found.opaque(), specimen.pixels) <= specimen.tolerance
 
 
+@pytest.mark.parametrize("specimen", [s for s in ZOO if s.pixels is not None][::4], ids=lambda specimen: specimen.name)
+def test_damaged_bytes_never_crash(tmp_path: Path, specimen: Specimen) -> None:
+    rng = np.random.default_rng(len(specimen.data))
+    path = tmp_path / specimen.name
+    for _ in range(6):
+        data = bytearray(specimen.data)
+        for at in rng.integers(0, len(data), 8):
+            data[at] = rng.integers(0, 256)
+        path.write_bytes(data[: rng.integers(len(data) // 2, len(data) + 1)])
+        try:
+            found = read_picture(path, (64, 64))
+        except PictureError as error:
+            assert len(str(error)) < 200  # noqa: PT017 - either way is right
+        else:
+            assert max(found.pixels.shape[:2]) <= 64
+
+
 def test_the_scan_lists_what_cannot_be_shown_and_keeps_its_place(tmp_path: Path) -> None:
     for specimen in ZOO:
         (tmp_path / specimen.name).write_bytes(specimen.data)
