@@ -19,6 +19,7 @@ from __future__ import annotations
 import gettext
 import locale
 import os
+import struct
 from pathlib import Path
 from typing import Final
 
@@ -55,7 +56,7 @@ def use(code: str, folder: Path | None = None, catalogue: gettext.NullTranslatio
     if chosen is None and code in LANGUAGES and code != "en" and folder is not None:
         try:
             chosen = gettext.translation(DOMAIN, folder, [code])
-        except (OSError, ValueError, UnicodeDecodeError):
+        except (OSError, ValueError, LookupError, struct.error):  # missing, or damaged in one way or another
             chosen = None
     _Language.catalogue = chosen or gettext.NullTranslations()
     _Language.code = code if chosen is not None else "en"
@@ -126,8 +127,8 @@ def number(value: int) -> str:
 def decimal(value: float, digits: int = 1) -> str:
     """A number with a fixed count of decimals."""
     whole, _, rest = f"{value:,.{digits}f}".partition(".")
-    text = whole.replace(",", trc("thousands separator", ","))
-    return f"{text}{trc('decimal point', '.')}{rest}" if rest else text
+    text, point = whole.replace(",", trc("thousands separator", ",")), trc("decimal point", ".")
+    return f"{text}{point}{rest}" if rest else text
 
 
 def percent(share: float, digits: int = 0) -> str:

@@ -19,11 +19,9 @@ from babel.messages.extract import extract_from_dir
 from babel.messages.mofile import write_mo
 from babel.messages.pofile import read_po, write_po
 
-from a3s_desktop.actions import grouped
-
 ROOT = Path(__file__).resolve().parent.parent
+sys.path.insert(0, str(ROOT))  # the table of actions is asked, installed or not
 PACKAGE, LOCALE = ROOT / "a3s_desktop", ROOT / "resources" / "locale"
-HELP = ROOT / "resources" / "help"
 DOMAIN = "a3s"
 KEYWORDS = {"tr": None, "mark": None, "markn": (1, 2), "trn": (1, 2), "trc": ((1, "c"), 2)}
 # Headers that would change at each run, or say nothing.
@@ -36,6 +34,8 @@ _FIELD = re.compile(r"\{(\w*)[^{}]*\}")
 def collect() -> Catalog:
     """Every text of the code, with the modules that say it."""
     catalogue = Catalog(project="A3S Desktop", charset="utf-8")
+    from a3s_desktop.actions import grouped
+
     for title, specs in grouped():
         for text in (title, *(text for spec in specs for text in (spec.text, spec.tip, spec.legend))):
             if text:

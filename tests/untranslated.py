@@ -17,17 +17,9 @@ LEFT_OUT = (
 )  # fmt: skip
 # Names of products and fonts, and keys that look like words.
 NAMES = {
-    "A3S Desktop",
-    "Segoe UI",
-    "SF Pro Text",
-    "Noto Sans",
-    "DejaVu Sans",
-    "cluster view",
-    "enlarged view",
-    "hover card",
-    "side by side",
-    "order file",
-}
+    "A3S Desktop", "Segoe UI", "SF Pro Text", "Noto Sans", "DejaVu Sans", "cluster view", "enlarged view", "hover card",
+    "order file", "system volume information",
+}  # fmt: skip
 TRANSLATES = {"tr", "trn", "trc", "mark", "markn"}
 SHOWS = {
     "QAction", "QCheckBox", "QDockWidget", "QGroupBox", "QLabel", "QMenu", "QPushButton", "QRadioButton", "addAction",
@@ -94,6 +86,12 @@ class _Finder(ast.NodeVisitor):
         for value in (*node.args, *(keyword.value for keyword in node.keywords)):
             self.visit(value)
         self._shown = before
+
+    def visit_ClassDef(self, node: ast.ClassDef) -> None:
+        names = {base.attr if isinstance(base, ast.Attribute) else getattr(base, "id", "") for base in node.bases}
+        for part in node.body:
+            if not (isinstance(part, ast.Assign) and names & {"Enum", "StrEnum"}):  # values of a program, not words
+                self.visit(part)
 
     def visit_Expr(self, node: ast.Expr) -> None:
         if not (isinstance(node.value, ast.Constant) and isinstance(node.value.value, str)):
