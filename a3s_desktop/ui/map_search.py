@@ -275,6 +275,7 @@ class MapSearch(QLineEdit):
 
     def _show_list(self) -> None:
         stage = self.results.parentWidget()  # not kept: the two would keep each other alive
+        assert stage is not None
         corner = self.mapTo(stage, QPoint(0, self.height() + SPACE_1))
         height = self.results.sizeHintForRow(0) * min(self.results.count(), 8) + 2 * self.results.frameWidth() + 6
         width = min(max(self.width(), 260), stage.width() - corner.x() - SPACE_1)
