@@ -16,6 +16,7 @@ class Scope(enum.Enum):
     WINDOW = "window"  # anywhere in the main window
     PAIR = "pair"  # while the pair page is shown
     CLUSTERS = "clusters"  # while the clusters page is shown
+    AUDIT = "audit"  # while the sample check is shown
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,6 +128,9 @@ ACTIONS: tuple[ActionSpec, ...] = (
                "Exchange left and right of the left image."),
     ActionSpec("compare.mirror_right", "Mirror the right image", ("Shift+R",), Scope.PAIR, "mirror-right",
                "Exchange left and right of the right image."),
+    ActionSpec("compare.photo", "Whole photo", ("P",), Scope.PAIR, "image",
+               "Images that are parts of photos: show the whole photos, the parts marked. The same key goes back.",
+               checkable=True),
     ActionSpec("compare.tones", "Tones…", ("A",), Scope.PAIR, "tones",
                "Brightness, contrast, gamma and equalise, for this pair and the following ones.",
                checkable=True, legend="tones"),
@@ -193,6 +197,12 @@ ACTIONS: tuple[ActionSpec, ...] = (
                "Show or hide what was reached, and how much is left.", checkable=True),
     ActionSpec("audit.open", "Check a sample…", ("Ctrl+Shift+C",), Scope.WINDOW, "sample",
                "Look at pairs drawn at random from the clusters, to estimate how many of them are right."),
+    ActionSpec("audit.same", "Same", ("F", "Left"), Scope.AUDIT, "same", "Sample check: both show the same individual."),
+    ActionSpec("audit.unsure", "Cannot tell", ("Space",), Scope.AUDIT, "skip",
+               "Sample check: the images do not show enough; the pair does not count."),
+    ActionSpec("audit.different", "Different", ("J", "Right"), Scope.AUDIT, "different",
+               "Sample check: they show different individuals."),
+    ActionSpec("audit.back", "Back to the pairs", ("Esc",), Scope.AUDIT, "chevron-left", "Leave the sample check."),
     # the project
     ActionSpec("project.new", "New project…", ("Ctrl+N",), Scope.WINDOW, "plus",
                "Start a project from an image folder and its embeddings."),
@@ -273,7 +283,7 @@ def clashes(keys: Mapping[str, Sequence[str]]) -> dict[str, tuple[str, ...]]:
     found: dict[str, tuple[str, ...]] = {}
     for sequence, ids in users.items():
         scopes = {name: specs[name].scope if name in specs else Scope.WINDOW for name in ids}
-        for page in (Scope.PAIR, Scope.CLUSTERS):
+        for page in (Scope.PAIR, Scope.CLUSTERS, Scope.AUDIT):
             together = tuple(name for name in ids if scopes[name] in (page, Scope.WINDOW))
             if len(together) > 1:
                 found[sequence] = tuple(dict.fromkeys((*found.get(sequence, ()), *together)))

@@ -11,6 +11,7 @@ from PySide6.QtCore import QObject, Qt, Slot
 
 from a3s_desktop.actions import ACTIONS
 from a3s_desktop.i18n import tr
+from a3s_desktop.storage.keys import split_key
 from a3s_desktop.ui.adjustments import STEP as TONE_STEP
 from a3s_desktop.ui.adjustments import Adjustments
 from a3s_desktop.ui.compare_stage import AMOUNT_STEP, Mode
@@ -84,14 +85,17 @@ class Compare(QObject):
     def set_live(self, live: bool) -> None:
         """Whether there is a pair to look at."""
         for spec in ACTIONS:
-            if spec.id.startswith(("view.", "compare.")) and spec.id not in _ALWAYS:
+            if spec.id.startswith(("view.", "compare.")) and spec.id not in (*_ALWAYS, "compare.photo"):
                 self._shortcuts.action(spec.id).setEnabled(live)
         if not live:
             self._shortcuts.end_hold()
+            self._shortcuts.action("compare.photo").setEnabled(False)
 
     def new_pair(self) -> None:
         """Before the images of another question are shown."""
         self._shortcuts.end_hold()
+        self._shown = [-1, -1]
+        self._shortcuts.action("compare.photo").setChecked(False)
         self._area.stage.new_pair()
 
     def show(self, side: int, items: Items, item: int, number: int) -> None:
@@ -103,6 +107,11 @@ class Compare(QObject):
         pane.set_image(items.file(item), items.name(item), number, items.problems.get(item, ""))
         self._ask_facts(side)
         self._note()
+        # The name tells: the disk is not asked on this thread.
+        parts = [item >= 0 and split_key(items.paths[item])[1] is not None for item in self._shown]
+        self._shortcuts.action("compare.photo").setEnabled(any(parts))
+        if self._shortcuts.action("compare.photo").isChecked():
+            self._show_photo(side)
 
     def clear(self) -> None:
         """No pair any more."""
@@ -141,6 +150,7 @@ class Compare(QObject):
             action(name).triggered.connect(lambda _checked=False, slot=slot: slot())
         for name, mode in _MODES.items():
             action(name).toggled.connect(partial(self._on_mode, mode))
+        action("compare.photo").toggled.connect(self._on_photo)
         action("compare.tones").toggled.connect(self._area.show_tones)
         action("compare.equalise").toggled.connect(self._on_equalise)
         action("compare.facts").toggled.connect(self._on_facts_wanted)
@@ -189,6 +199,30 @@ class Compare(QObject):
     def _mirror(self, side: int) -> None:
         self._panes.mirror(side)
         self._note()
+
+    # Whole photos of images that are parts of one
+
+    @Slot(bool)
+    def _on_photo(self, whole: bool) -> None:
+        items = self._items
+        for side, item in enumerate(self._shown):
+            pane = self._area.columns[side].pane
+            if items is None or item < 0:
+                continue
+            if whole:
+                self._show_photo(side)
+            else:
+                pane.set_image(items.file(item), items.name(item), pane.number, items.problems.get(item, ""))
+        self._panes.reset()
+        self._note()
+        self._show_facts()
+
+    def _show_photo(self, side: int) -> None:
+        items, item, pane = self._items, self._shown[side], self._area.columns[side].pane
+        part = items.part(item) if items is not None else None
+        if items is not None and part is not None:
+            pane.set_image(items.photo(item), items.name(item), pane.number)
+            pane.set_mark((part.x, part.y, part.width, part.height))
 
     # Tones
 
@@ -239,7 +273,7 @@ class Compare(QObject):
 
     def _ask_facts(self, side: int) -> None:
         if self._shortcuts.action("compare.facts").isChecked() and self._items is not None and self._shown[side] >= 0:
-            self._loader.darkroom.submit(_place(side), read_facts, self._items.file(self._shown[side]))
+            self._loader.darkroom.submit(_place(side), read_facts, self._items.photo(self._shown[side]))
 
     @Slot(str, int, object)
     def _on_facts(self, place: str, _number: int, facts: FileFacts) -> None:

@@ -15,6 +15,7 @@ from a3s_desktop.ui.pane_drawing import (
     draw_badge,
     draw_caption,
     draw_corners,
+    draw_mark,
     draw_picture,
     draw_placeholder,
     draw_remarks,
@@ -61,6 +62,7 @@ class ImagePane(ZoomSurface):
         self._badge = ""
         self._note = ""
         self._facts: tuple[str, ...] = ()
+        self._mark: tuple[float, float, float, float] | None = None
         self._view = View()
         self._stage: QSize | None = None  # device pixels of the stage that covers this pane
         self._guest: ImagePane | None = None  # shown in this pane's place while a key is held
@@ -88,6 +90,7 @@ class ImagePane(ZoomSurface):
         self._caption = caption
         self._badge = ""
         self._facts = ()
+        self._mark = None
         self.setAccessibleName(tr("Image {name}", name=caption) if caption else tr("No image"))
         self.setToolTip("")
         self.source.set_file(path, reason)
@@ -109,6 +112,11 @@ class ImagePane(ZoomSurface):
         if lines != self._facts:
             self._facts = lines
             self._changed()
+
+    def set_mark(self, area: tuple[float, float, float, float] | None) -> None:
+        """Mark a part of the image: left, top, width and height in pixels of the file; None for none."""
+        self._mark = area
+        self._changed()
 
     def set_guest(self, guest: ImagePane | None) -> None:
         """Show another pane's image in this place (None: the own one again)."""
@@ -243,7 +251,10 @@ class ImagePane(ZoomSurface):
         """Paint the image, its placeholder or "Loading" into a stage of the size of `fit_box`."""
         target, source = self.target(), self.source
         if target is not None and source.pixmap is not None:
-            draw_picture(painter, stage, source.pixmap, source.orientation, target, self.devicePixelRatioF(), opacity)
+            ratio = self.devicePixelRatioF()
+            draw_picture(painter, stage, source.pixmap, source.orientation, target, ratio, opacity)
+            if self._mark is not None:
+                draw_mark(painter, stage, self._mark, source.orientation, source.size, target, ratio)
         elif source.reason:
             draw_placeholder(painter, stage, source.reason, self.devicePixelRatioF())
         elif source.path is not None and source.waited:

@@ -36,6 +36,7 @@ _MENUS: tuple[tuple[str, tuple[str, ...]], ...] = (
         (
             "compare.flip", "compare.overlay", "compare.split", "compare.difference", "",
             "compare.turn_left", "compare.turn_right", "compare.mirror_left", "compare.mirror_right", "",
+            "compare.photo", "",
             "compare.tones", "compare.equalise", "compare.original", "", "compare.facts",
         ),
     ),

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from PySide6.QtCore import QPointF, QRect, QRectF, QSizeF, Qt
-from PySide6.QtGui import QColor, QPainter, QPainterPath, QPixmap
+from PySide6.QtCore import QPointF, QRect, QRectF, QSize, QSizeF, Qt
+from PySide6.QtGui import QColor, QPainter, QPainterPath, QPen, QPixmap
 
 from a3s_desktop.i18n import tr
-from a3s_desktop.ui.adjustments import Orientation
+from a3s_desktop.ui.adjustments import Orientation, flipped_point, turned_point
 from a3s_desktop.ui.theme import RADIUS, RADIUS_SMALL, SPACE_2, SPACE_3, SPACE_4, icon_pixmap, scaled_font, tokens
 
 _SMOOTH_UP_TO = 20.0  # device pixels per image pixel; beyond, single pixels are shown as squares
@@ -64,6 +64,43 @@ def draw_picture(
         unturned = target.size() if orientation.upright else target.size().transposed()
         target = QRectF(QPointF(-unturned.width() / 2, -unturned.height() / 2), unturned)
     painter.drawPixmap(target, pixmap, QRectF(pixmap.rect()))
+    painter.restore()
+
+
+def draw_mark(
+    painter: QPainter,
+    stage: QRect,
+    area: tuple[float, float, float, float],
+    orientation: Orientation,
+    size: QSize,
+    place: tuple[float, float, float, float],
+    ratio: float,
+) -> None:
+    """Outline a part of an image that is painted at ``place`` (see `draw_picture`).
+
+    Parameters
+    ----------
+    area : tuple of float
+        Left, top, width and height in pixels of the file.
+    size : QSize
+        Of the original, turned.
+    """
+    file = orientation.size(size)
+    corners = []
+    for x, y in ((area[0], area[1]), (area[0] + area[2], area[1] + area[3])):
+        at = (x / file.width(), y / file.height())
+        at = flipped_point(*at) if orientation.mirrored else at
+        for _ in range(orientation.turns):
+            at = turned_point(*at)
+        corners.append(QPointF(place[0] + at[0] * place[2], place[1] + at[1] * place[3]) / ratio)
+    box = QRectF(*corners).normalized().translated(stage.topLeft())
+    painter.save()
+    painter.setClipRect(stage, Qt.ClipOperation.IntersectClip)
+    painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+    painter.setBrush(Qt.BrushStyle.NoBrush)
+    for colour, width in ((_VEIL, 4), (_NOTE, 2)):
+        painter.setPen(QPen(QColor(colour), width))
+        painter.drawRect(box)
     painter.restore()
 
 

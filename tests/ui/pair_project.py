@@ -26,10 +26,11 @@ from a3s_desktop.ui.shortcuts import Shortcuts
 INDIVIDUALS, PHOTOS = 6, 6
 
 
-def make_project(folder: Path, *, motley: bool = False) -> Path:
+def make_project(folder: Path, *, motley: bool = False, parts: bool = False) -> Path:
     """Six individuals in six photos each; features overlap enough that a few dozen answers are needed.
 
-    ``motley``: names and sizes of all kinds, folders, and some files that cannot be shown.
+    ``motley``: names and sizes of all kinds, folders, and some files that cannot be shown. ``parts``: the items are
+    rectangles of the photos.
     """
     rng = np.random.default_rng(3)
     images = folder / "images"
@@ -54,7 +55,11 @@ def make_project(folder: Path, *, motley: bool = False) -> Path:
     features = folder / "features.npy"
     np.save(features, np.array(rows, np.float32))
     project = folder / "project"
-    create_project(ProjectSpec(project, images, (features,)), Task()).close()
+    table = folder / "parts.csv"
+    if parts:
+        names = sorted(path.name for path in images.iterdir())
+        table.write_text("\n".join(["file,x,y,width,height", *(f"{name},40,30,160,120" for name in names)]), "utf-8")
+    create_project(ProjectSpec(project, images, (features,), parts=table if parts else None), Task()).close()
     return project
 
 

@@ -420,3 +420,46 @@ def test_nothing_jumps_between_pairs(qtbot: QtBot, tmp_path: Path, width: int) -
         assert len(seen) > 10
     finally:
         desk.close()
+
+
+# Whole photos
+
+
+def test_parts_of_photos_can_be_seen_in_their_photos(qtbot: QtBot, tmp_path: Path) -> None:
+    project = make_project(tmp_path, parts=True)
+    desk = make_desk(qtbot)
+    try:
+        desk.open(project)
+        left, right = panes(desk)
+        question, items = desk.page.question, desk.bridge.items
+        assert question is not None
+        assert items is not None
+        part = items.part(question.left)
+        assert part is not None
+        own, size = left.path, left.source.size
+        assert (size.width(), size.height()) == (part.width, part.height)
+        left.wheelZoomed.emit(2.0, QPointF(5, 5))
+        press(desk, Qt.Key.Key_P)
+        desk.until(lambda: left.has_image and right.has_image)
+        assert left.path == items.photo(question.left)
+        assert left.source.size.width() > part.width
+        frame, ratio = left.target(), left.devicePixelRatioF()
+        assert frame is not None
+        scale = frame[2] / left.source.size.width()
+        edge = QPoint(
+            round((frame[0] + (part.x + part.width / 3) * scale) / ratio), round((frame[1] + part.y * scale) / ratio)
+        )
+        assert near(middle(left, edge), QColor("#FFD479"), 60), "the part is marked"
+        press(desk, Qt.Key.Key_P)
+        assert left.path == own
+        press(desk, Qt.Key.Key_P)
+        next_pair(desk)
+        assert not desk.shortcuts.action("compare.photo").isChecked(), "each pair begins with what is asked"
+        assert desk.page.question is not None
+        assert left.path == items.file(desk.page.question.left)
+    finally:
+        desk.close()
+
+
+def test_whole_photos_are_not_offered_for_whole_images(desk: Desk) -> None:
+    assert not desk.shortcuts.action("compare.photo").isEnabled()
