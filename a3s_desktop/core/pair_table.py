@@ -105,12 +105,17 @@ class PairTable:
         self._make_room(len(present), max(clusters) + 1)
         for at in range(0, len(present), _CHUNK):
             self._fill(present[at : at + _CHUNK])
+        # All sizes first: those of the clusters that did not change stand in the table already.
+        sizes = self._clusters[:, 3]
+        for cluster in clusters:
+            sizes[cluster] = self._size(cluster)
         for cluster in clusters:
             row = self._links.links(cluster)
-            size = self._size(cluster)
-            means = sorted((link.total / (size * self._size(other)) for other, link in row.items()), reverse=True)
-            means += [0.0, 0.0]
-            self._clusters[cluster] = (means[0], means[1], sum(link.apart for link in row.values()), size)
+            links = row.values()
+            means = np.zeros(len(row) + 2)
+            means[2:] = np.array([link.total for link in links]) / (sizes[cluster] * sizes[list(row)]) if row else 0.0
+            means.partition(len(row))
+            self._clusters[cluster, :3] = (means[-1], means[-2], [link.apart for link in links].count(True))
 
     def _fill(self, present: list[tuple[int, int]]) -> None:
         slots = np.array([self._take(pair) for pair in present])
