@@ -117,7 +117,7 @@ ACTIONS: tuple[ActionSpec, ...] = (
                checkable=True, legend="difference"),
     ActionSpec("compare.more", "More of the right image", ("Up",), Scope.PAIR, "",
                "Overlay: more opaque. Split: the line to the right. Difference: stronger.",
-               repeat=True, legend="amount"),
+               repeat=True),
     ActionSpec("compare.less", "Less of the right image", ("Down",), Scope.PAIR, "",
                "Overlay: more transparent. Split: the line to the left. Difference: weaker.", repeat=True),
     ActionSpec("compare.turn_left", "Turn the left image", ("E",), Scope.PAIR, "turn-left",

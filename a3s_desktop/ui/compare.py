@@ -155,7 +155,8 @@ class Compare(QObject):
         action("compare.equalise").toggled.connect(self._on_equalise)
         action("compare.facts").toggled.connect(self._on_facts_wanted)
         self._shortcuts.held.connect(self._on_held)
-        self._shortcuts.rebound.connect(self._note)
+        self._shortcuts.rebound.connect(self._take_keys)
+        self._take_keys()
         self._area.tones.changed.connect(self._adjust)
         self._loader.darkroom.done.connect(self._on_facts)
         # Emitted inside a paint event: act after it.
@@ -262,6 +263,12 @@ class Compare(QObject):
             if parts and keys:
                 parts.append(tr("{key}: as the file is", key=keys[0]))
             column.pane.set_note("  ·  ".join(parts))
+
+    @Slot()
+    def _take_keys(self) -> None:
+        keys = [key for name in ("compare.more", "compare.less") for key in self._shortcuts.keys(name)[:1]]
+        self._area.stage.set_keys(keys)
+        self._note()
 
     # Facts of the files
 

@@ -7,12 +7,13 @@ are. It is invisible while the images are shown side by side.
 from __future__ import annotations
 
 import enum
+from collections.abc import Sequence
 
 from PySide6.QtCore import QPoint, QRect, QRectF, QSize, Qt, Signal, Slot
 from PySide6.QtGui import QColor, QImage, QMouseEvent, QPainter, QPaintEvent, QPen, QResizeEvent
 from PySide6.QtWidgets import QWidget
 
-from a3s_desktop.i18n import percent, tr
+from a3s_desktop.i18n import decimal, percent, tr
 from a3s_desktop.ui.darkroom import Darkroom
 from a3s_desktop.ui.difference import Layer, difference
 from a3s_desktop.ui.image_pane import ImagePane
@@ -61,6 +62,7 @@ class CompareStage(ZoomSurface):
         self._darkroom = darkroom
         self._mode = Mode.SIDES
         self._amounts = dict(_AMOUNTS)
+        self._keys = ""
         self._held = False
         self._sliding = False
         self._reported = -1
@@ -103,6 +105,11 @@ class CompareStage(ZoomSurface):
         self.setVisible(mode is not Mode.SIDES)
         self._cover()
         self.update()
+
+    def set_keys(self, keys: Sequence[str]) -> None:
+        """The keys that change the amount, to be said beside it."""
+        self._keys = f"   {' '.join(keys)}" if keys else ""
+        self._refresh()
 
     def change_amount(self, by: float) -> None:
         """More or less of the right image, the line further right or left, a stronger or weaker difference."""
@@ -173,14 +180,15 @@ class CompareStage(ZoomSurface):
         elif self._mode is Mode.OVERLAY:
             left.draw_image(painter, stage)
             right.draw_image(painter, stage, self.amount)
-            badge = tr("Right image over left: {share}", share=percent(self.amount))
+            badge = tr("Right image over left: {share}", share=percent(self.amount)) + self._keys
         elif self._mode is Mode.SPLIT:
             self._draw_halves(painter, stage, self._line())
             self._draw_line(painter, stage)
-            badge = tr("Left | Right")
+            badge = tr("Left | Right") + self._keys
         else:
             done = self._draw_difference(painter) and done
-            badge = tr("Difference × {gain}: black where both are the same", gain=f"{self._gain():.1f}")
+            gain = decimal(self._gain())
+            badge = tr("Difference × {gain}: black where both are the same", gain=gain) + self._keys
         draw_corners(painter, stage)
         if badge:
             draw_badge(painter, stage, badge)

@@ -22,6 +22,8 @@ _COUNTERS = (
     ("singles", mark("single images")),
 )
 _ANSWERS = (("answer.same", "same"), ("answer.skip", "plain"), ("answer.different", "different"))
+# Left out of the legend where room is scarce: they stand beside the images with their keys in the tool tips.
+_BESIDE = ("view.fit", "view.actual", "view.link")
 # As long as the questions get; never shown.
 _LONG = mark("Are the 10000 images of cluster 10000 all the same? These two stand far apart in it.")
 _PAST, _REMARK = 100, 60  # pixels for undo, redo and the symbol of the last answer; for its words
@@ -30,7 +32,6 @@ _TOGETHER = {
     "answer.junk_left": ("answer.junk_left", "answer.junk_right", "answer.junk_both"),
     "view.zoom_in": ("view.zoom_in", "view.zoom_out"),
     "view.left": ("view.left", "view.right", "view.up", "view.down"),
-    "compare.more": ("compare.more", "compare.less"),
     "compare.turn_left": ("compare.turn_left", "compare.turn_right"),
 }
 
@@ -218,8 +219,7 @@ class AnswerBar(QFrame):
         entries: list[tuple[tuple[str, ...], str]] = []
         elsewhere = {name for names in _TOGETHER.values() for name in names[1:]}
         words = {"answer.junk_left": mark("junk left, right, both"), "answer.incomparable": mark("not comparable")}
-        if not self._short:
-            elsewhere |= self._rare.keys()
+        elsewhere |= set(_BESIDE) if self._short else self._rare.keys()
         for spec in ACTIONS:
             names = _TOGETHER.get(spec.id, (spec.id,))
             caps = tuple(key for name in names for key in keys(name)[: 2 if name in self._main else 1])
