@@ -37,7 +37,8 @@ from a3s_desktop.storage.spec import EMBEDDING, ProjectSpec, SpecReport, check_t
 from a3s_desktop.task import Task
 
 BLOCK = 256  # images of a block: what may be lost when the program is killed
-_BATCH = 4  # images described at a time: what cancelling waits for
+_BATCH = 2  # images described at a time: what cancelling waits for
+_PATIENCE = 0.03  # seconds between two looks at the task while an image is read
 _READERS = 2
 _AHEAD = 8  # images decoded ahead
 _CHUNK = 512  # rows put together at a time
@@ -264,7 +265,7 @@ class _Work:
                 self._task.step(done / total)
                 key, stamp, future = waiting.popleft()
                 try:
-                    batch.append((key, stamp, future.result()))
+                    batch.append((key, stamp, self._wait(future)))
                 except PictureError as error:
                     problems.append(ImageProblem(key, str(error)))
                 done += 1
@@ -283,6 +284,14 @@ class _Work:
             raise
         pool.shutdown()
         return problems
+
+    def _wait(self, future: Future[list[npt.NDArray[np.uint8]]]) -> list[npt.NDArray[np.uint8]]:
+        """What a thread reads, unless the task is cancelled before."""
+        while True:
+            try:
+                return future.result(_PATIENCE)
+            except TimeoutError:
+                self._task.check()
 
     def _squares(self, key: str) -> list[npt.NDArray[np.uint8]]:
         """An image as each source wants it: a square, whatever the shape was."""

@@ -185,3 +185,17 @@ def test_a_small_copy_remembers_the_original(tmp_path: Path) -> None:
     copy = scaled_copy(decode(tmp_path / "a.png", WHOLE), QSize(60, 60))
     assert copy.size() == QSize(60, 40)
     assert source_size(copy) == QSize(240, 160)
+
+
+def test_a_part_of_a_photo_is_named_by_its_path(tmp_path: Path) -> None:
+    exif = Image.Exif()
+    exif[0x0112] = 6
+    picture().transpose(Image.Transpose.ROTATE_90).save(tmp_path / "a.png", exif=exif)
+    lower_left = decode(tmp_path / "a.png#xywh=0,80,120,80", WHOLE)
+    assert lower_left.size() == source_size(lower_left) == QSize(120, 80)
+    assert colours(lower_left) == ("b", "b", "b", "b")
+    assert decode(tmp_path / "a.png#xywh=0,0,240,160", QSize(60, 60)).size() == QSize(60, 40)
+    with pytest.raises(DecodeError, match="outside"):
+        decode(tmp_path / "a.png#xywh=240,0,10,10", WHOLE)
+    with pytest.raises(DecodeError, match="missing"):
+        decode(tmp_path / "none.png#xywh=0,0,10,10", WHOLE)
