@@ -60,7 +60,7 @@ class ClusterGraph(Watcher):
     ) -> None:
         self._graph = graph
         self.similarity = exact(similarity)
-        self.length = _standard_lengths(graph)
+        self.length = standard_lengths(graph)
         self._partition = partition
         self._store = store
         self._log = log
@@ -210,7 +210,7 @@ def edges_of(graph: PairGraph, samples: npt.NDArray[np.int32]) -> npt.NDArray[np
     return np.arange(int(counts.sum())) + np.repeat(shift, counts)
 
 
-def _standard_lengths(graph: PairGraph) -> npt.NDArray[np.float64]:
+def standard_lengths(graph: PairGraph) -> npt.NDArray[np.float64]:
     total = np.zeros(len(graph.indices))
     for view in graph.distances if len(total) else ():
         length = view.astype(np.float64)  # squares of far distances are beyond float32
