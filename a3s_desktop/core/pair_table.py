@@ -60,6 +60,7 @@ class PairTable:
     ) -> None:
         self._links, self._size, self._moment, self._distance = links, size, moment, distance
         self._is_closed = closed
+        self._sizes: dict[int, int] = {}
         self._slot: dict[tuple[int, int], int] = {}
         self._free: list[int] = []
         self._pairs = np.zeros((0, 2), np.int64)  # ids, smaller first; (-1, -1) where the slot is free
@@ -105,10 +106,12 @@ class PairTable:
         self._make_room(len(present), max(clusters) + 1)
         for at in range(0, len(present), _CHUNK):
             self._fill(present[at : at + _CHUNK])
+        sizes = self._sizes
+        sizes.update((cluster, self._size(cluster)) for cluster in clusters)  # all whose size changed are among them
         for cluster in clusters:
             row = self._links.links(cluster)
-            size = self._size(cluster)
-            means = sorted((link.total / (size * self._size(other)) for other, link in row.items()), reverse=True)
+            size = sizes[cluster]
+            means = sorted([link.total / (size * sizes[other]) for other, link in row.items()], reverse=True)[:2]
             means += [0.0, 0.0]
             self._clusters[cluster] = (means[0], means[1], sum(link.apart for link in row.values()), size)
 
