@@ -60,7 +60,6 @@ class PairTable:
     ) -> None:
         self._links, self._size, self._moment, self._distance = links, size, moment, distance
         self._is_closed = closed
-        self._sizes: dict[int, int] = {}
         self._slot: dict[tuple[int, int], int] = {}
         self._free: list[int] = []
         self._pairs = np.zeros((0, 2), np.int64)  # ids, smaller first; (-1, -1) where the slot is free
@@ -106,14 +105,17 @@ class PairTable:
         self._make_room(len(present), max(clusters) + 1)
         for at in range(0, len(present), _CHUNK):
             self._fill(present[at : at + _CHUNK])
-        sizes = self._sizes
-        sizes.update((cluster, self._size(cluster)) for cluster in clusters)  # all whose size changed are among them
+        # All sizes first: those of the clusters that did not change stand in the table already.
+        sizes = self._clusters[:, 3]
+        for cluster in clusters:
+            sizes[cluster] = self._size(cluster)
         for cluster in clusters:
             row = self._links.links(cluster)
-            size = sizes[cluster]
-            means = sorted([link.total / (size * sizes[other]) for other, link in row.items()], reverse=True)[:2]
-            means += [0.0, 0.0]
-            self._clusters[cluster] = (means[0], means[1], sum(link.apart for link in row.values()), size)
+            links = row.values()
+            means = np.zeros(len(row) + 2)
+            means[2:] = np.array([link.total for link in links]) / (sizes[cluster] * sizes[list(row)]) if row else 0.0
+            means.partition(len(row))
+            self._clusters[cluster, :3] = (means[-1], means[-2], [link.apart for link in links].count(True))
 
     def _fill(self, present: list[tuple[int, int]]) -> None:
         slots = np.array([self._take(pair) for pair in present])
