@@ -56,7 +56,7 @@ class ClusterGraph(Watcher):
         self._store = context.store
         self._log = log or context.log
         self.similarity = exact(similarity)
-        self.length = _standard_lengths(context.graph)
+        self.length = standard_lengths(context.graph)
         self._rows: dict[int, dict[int, Link]] = {}
         self._changed: set[tuple[int, int]] = set()
         self._resized: set[int] = set()
@@ -207,7 +207,7 @@ def edges_of(graph: PairGraph, samples: npt.NDArray[np.int32]) -> npt.NDArray[np
     return np.arange(int(counts.sum())) + np.repeat(shift, counts)
 
 
-def _standard_lengths(graph: PairGraph) -> npt.NDArray[np.float64]:
+def standard_lengths(graph: PairGraph) -> npt.NDArray[np.float64]:
     total = np.zeros(len(graph.indices))
     for view in graph.distances if len(total) else ():
         length = view.astype(np.float64)  # squares of far distances are beyond float32

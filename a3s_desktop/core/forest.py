@@ -215,9 +215,11 @@ class Forest(Watcher):
 
     def _join(self, left: int, right: int) -> int:
         """A new node above two others."""
+        return self._add(left, right, self._choose_face(left, right))
+
+    def _add(self, left: int, right: int, face: int) -> int:
         node = self._n + len(self._left)
-        self._left[node], self._right[node] = left, right
-        self._face[node] = self._choose_face(left, right)
+        self._left[node], self._right[node], self._face[node] = left, right, face
         return node
 
     def _choose_face(self, left: int, right: int) -> int:
@@ -232,12 +234,21 @@ class Forest(Watcher):
         if len(members) == 1:
             return int(members[0])
         nodes = [int(i) for i in members]
-        for left, right in self._linkage(members):
-            nodes.append(self._join(nodes[left], nodes[right]))
+        inside = self._inside(members)
+        pairs = self._linkage(members, *inside)
+        if len(members) > LARGEST_DENSE:
+            for left, right in pairs:
+                nodes.append(self._join(nodes[left], nodes[right]))
+            return nodes[-1]
+        faces = _faces(len(members), pairs, *inside)
+        for (left, right), face in zip(pairs, faces, strict=True):
+            nodes.append(self._add(nodes[left], nodes[right], int(members[face])))
         return nodes[-1]
 
-    def _linkage(self, members: IntArray) -> list[tuple[int, int]]:
-        """Pairs to join, in order; indices below n are members, n + k is the k-th pair."""
+    def _inside(
+        self, members: IntArray
+    ) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64], npt.NDArray[np.float64]]:
+        """Edges between members: positions of their ends, and similarities."""
         n = len(members)
         edges = edges_of(self._context.graph, members)
         indptr = self._context.graph.indptr
@@ -245,7 +256,17 @@ class Forest(Watcher):
         rows = np.repeat(np.arange(n), counts)
         place = np.searchsorted(members, self._context.graph.indices[edges])
         inside = np.flatnonzero(members[np.minimum(place, n - 1)] == self._context.graph.indices[edges])
-        rows, columns, values = rows[inside], place[inside], self._similarity[edges[inside]]
+        return rows[inside], place[inside], self._similarity[edges[inside]]
+
+    def _linkage(
+        self,
+        members: IntArray,
+        rows: npt.NDArray[np.int64],
+        columns: npt.NDArray[np.int64],
+        values: npt.NDArray[np.float64],
+    ) -> list[tuple[int, int]]:
+        """Pairs to join, in order; indices below n are members, n + k is the k-th pair."""
+        n = len(members)
         linked = self._linked_inside(members)
         if n > LARGEST_DENSE:
             stars = [(int(places[0]), int(place)) for places in linked for place in places[1:]]
@@ -266,6 +287,26 @@ class Forest(Watcher):
     def _linked_inside(self, members: IntArray) -> list[npt.NDArray[np.int64]]:
         """Positions of the samples of each must-link component."""
         return [np.searchsorted(members, samples) for samples in self._components(members).values()]
+
+
+def _faces(
+    n: int,
+    pairs: Sequence[tuple[int, int]],
+    rows: npt.NDArray[np.int64],
+    columns: npt.NDArray[np.int64],
+    values: npt.NDArray[np.float64],
+) -> list[int]:
+    """The position that represents each pair: of its parts' faces, the one that its samples resemble more."""
+    alike = np.zeros((n, n))
+    alike[rows, columns] = values
+    faces = list(range(n))
+    below = [np.array([i]) for i in range(n)]
+    for left, right in pairs:
+        both = np.concatenate((below[left], below[right]))
+        a, b = faces[left], faces[right]
+        faces.append(a if alike[a, both].sum() >= alike[b, both].sum() else b)
+        below.append(both)
+    return faces[n:]
 
 
 def _spanning_linkage(

@@ -7,6 +7,7 @@ cluster, or one next to it, changed. All of it is derived from the partition, th
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -20,6 +21,7 @@ from a3s_desktop.core.pair_table import Pairs, PairTable
 from a3s_desktop.core.types import Answer, IntArray
 
 Matrix = npt.NDArray[np.float64]
+Spans = tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]
 
 FACES = 3
 """Samples that may stand for a cluster, where the pair of the first ones was skipped."""
@@ -220,51 +222,74 @@ class _NodeFacts:
     def of(self, nodes: list[tuple[int, int, int, int]], confirmed: int) -> Matrix:
         """Facts of nodes given as (node, start, middle, end): float64 (m, FACTS)."""
         rows = np.ones((len(nodes), FACTS))
-        for k, (_, start, middle, end) in enumerate(nodes):
-            small, large = (start, middle), (middle, end)
-            if middle - start > end - middle:
-                small, large = large, small
-            rows[k, 1:4], rows[k, 8] = self._likeness(small, large)
-            rows[k, 4] = self._distance(small, large)
-            rows[k, 5], rows[k, 6] = np.log(small[1] - small[0]), np.log(large[1] - large[0])
+        if not nodes:
+            return rows
+        _, start, middle, end = np.array(nodes, np.int64).T
+        flip = middle - start > end - middle
+        small = np.where(flip, middle, start), np.where(flip, end, middle)
+        large = np.where(flip, start, middle), np.where(flip, middle, end)
+        sizes = small[1] - small[0], large[1] - large[0]
+        largest, mean, rows[:, 3], rows[:, 8] = self._likeness(small, large)
+        rows[:, 1], rows[:, 2] = link_strengths(largest, mean)
+        rows[:, 4] = self._distance(small, large)
+        rows[:, 5], rows[:, 6] = np.log(sizes[0]), np.log(sizes[1])
         rows[:, 7] = np.log1p(confirmed)
         return rows.round(9)
 
-    def _likeness(self, small: tuple[int, int], large: tuple[int, int]) -> tuple[tuple[float, float, float], float]:
-        a, b = small
-        span = slice(self._ends[a], self._ends[b])
-        place, to, values = self._place[span], self._to[span], self._values[span]
-        opposite = (place >= large[0]) & (place < large[1])
-        across = values[opposite]
-        shortest = float(self._lengths[span][opposite].min(initial=LONGEST))
-        largest, mean = link_strengths([across.max(initial=0.0)], [across.sum() / ((b - a) * (large[1] - large[0]))])
-        beyond = (place < a) | (place >= b)
-        place, to, values = place[beyond], to[beyond], values[beyond]
-        inside = place >= 0
-        count = min(NEAREST, self._n - (b - a))
-        near = _largest_sum(to[inside], values[inside], count) / ((b - a) * count)
-        far = _largest_sum(to[~inside], values[~inside], count) / ((b - a) * count)
-        nearer = float(np.log((near + _SOFT_NEAREST) / (far + _SOFT_NEAREST)))
-        return (float(largest[0]), float(mean[0]), nearer), shortest
+    def _likeness(self, small: Spans, large: Spans) -> tuple[Matrix, Matrix, Matrix, Matrix]:
+        """For each node: the largest and the mean similarity of its parts, how much more alike the smaller part is to
+        the rest of the cluster than to others (log ratio), and the shortest edge between the parts."""
+        count, sizes = len(small[0]), small[1] - small[0]
+        spans = self._ends[small[0]], self._ends[small[1]]
+        lengths = spans[1] - spans[0]
+        owner = np.repeat(np.arange(count), lengths)
+        edges = np.arange(int(lengths.sum())) + np.repeat(spans[0] - np.cumsum(lengths) + lengths, lengths)
+        place, values = self._place[edges], self._values[edges]
+        opposite = np.flatnonzero((place >= large[0][owner]) & (place < large[1][owner]))
+        across, length = values[opposite], self._lengths[edges[opposite]]
+        largest, shortest = np.zeros(count), np.full(count, LONGEST)
+        starts = np.flatnonzero(np.diff(owner[opposite], prepend=-1))
+        if len(starts):
+            some = owner[opposite[starts]]
+            largest[some] = np.maximum.reduceat(across, starts)
+            shortest[some] = np.minimum(np.minimum.reduceat(length, starts), LONGEST)
+        mean = np.bincount(owner[opposite], across, count) / (sizes * (large[1] - large[0]))
+        within = (place >= small[0][owner]) & (place < small[1][owner])
+        inside, outside = np.flatnonzero((place >= 0) & ~within), np.flatnonzero(place < 0)
+        nearest = np.minimum(NEAREST, self._n - sizes)
+        near = _largest_sums(owner[inside], place[inside], values[inside], nearest)
+        far = _largest_sums(owner[outside], self._to[edges[outside]], values[outside], nearest)
+        area = sizes * nearest
+        return largest, mean, np.log((near / area + _SOFT_NEAREST) / (far / area + _SOFT_NEAREST)), shortest
 
-    def _distance(self, small: tuple[int, int], large: tuple[int, int]) -> float:
-        middles, variances = [], []
+    def _distance(self, small: Spans, large: Spans) -> Matrix:
+        middles, variances = [], np.zeros(len(small[0]))
         for a, b in (small, large):
-            middle = (self._sums[b] - self._sums[a]) / (b - a)
+            middle = (self._sums[b] - self._sums[a]) / (b - a)[:, None]
             middles.append(middle)
-            variances.append(max(0.0, float((self._squares[b] - self._squares[a]) / (b - a) - (middle**2).sum())))
-        gap = float(((middles[0] - middles[1]) ** 2).sum()) + sum(variances)
-        return float(self._facts.distance(np.array([gap]))[0])
+            variances += np.maximum(0.0, (self._squares[b] - self._squares[a]) / (b - a) - (middle**2).sum(axis=1))
+        return self._facts.distance(((middles[0] - middles[1]) ** 2).sum(axis=1) + variances)
 
 
-def _largest_sum(to: npt.NDArray[np.int32], values: npt.NDArray[np.float64], count: int) -> float:
-    """Sum of the ``count`` largest totals by sample."""
-    if not len(to):
-        return 0.0
-    order = np.argsort(to, kind="stable")
-    starts = np.flatnonzero(np.diff(to[order], prepend=-1))
-    totals = np.add.reduceat(values[order], starts)
-    return float(np.sort(totals)[-count:].sum())
+def _largest_sums(
+    owner: npt.NDArray[np.int64], to: npt.NDArray[np.integer[Any]], values: Matrix, counts: npt.NDArray[np.int64]
+) -> Matrix:
+    """For each owner the sum of its ``counts`` largest totals by sample, ``counts`` at most `NEAREST`; owners are
+    ascending. The values are exact (see `exact`), so that the order of a sum does not matter."""
+    if not len(owner):
+        return np.zeros(len(counts))
+    width = int(to.max()) + 1
+    key = owner * width + to
+    order = np.argsort(key, kind="stable")
+    key = key[order]
+    starts = np.flatnonzero(np.diff(key, prepend=-1))
+    totals: Matrix = np.add.reduceat(values[order], starts)
+    owner = key[starts] // width
+    order = np.lexsort((-totals, owner))
+    totals, owner = totals[order], owner[order]
+    first = np.searchsorted(owner, np.arange(len(counts)))
+    kept = np.arange(len(owner)) - first[owner] < counts[owner]
+    return np.bincount(owner[kept], totals[kept], len(counts)).astype(np.float64)
 
 
 def _together(found: list[Inner]) -> Inner:

@@ -14,6 +14,7 @@ from a3s_desktop.core.fpc import fpc
 from a3s_desktop.core.initial_clusterings import initial_clustering
 from a3s_desktop.core.neighbors import has_unit_norm, nearest_neighbors, normalise
 from a3s_desktop.core.refinement import jaccard_similarity
+from a3s_desktop.core.regrouping import regroup
 from a3s_desktop.core.types import INITIAL_CLUSTERINGS, FloatArray, InitialOptions, InitialState, IntArray, PairGraph
 from a3s_desktop.core.views import Edges, fuse, union_edges
 from a3s_desktop.errors import InputError
@@ -26,7 +27,7 @@ CAUTION = 0.15
 
 def stage_count(views: int, options: InitialOptions) -> int:
     """How many stages `initialize` will report, for `Task.plan`."""
-    return 2 * views + 2 + (views if options.refine else 0) + (options.initial != "fpc")
+    return 2 * views + 2 + (views + 1 if options.refine else 0) + (options.initial != "fpc")
 
 
 def initialize(views: Sequence[npt.NDArray[Any]], options: InitialOptions, task: Task) -> InitialState:
@@ -65,6 +66,9 @@ def initialize(views: Sequence[npt.NDArray[Any]], options: InitialOptions, task:
     if options.initial != "fpc":
         task.stage(tr("Grouping images by {initial} clustering", initial=options.initial))
         labels, note = initial_clustering(tables, graph, labels, options, task)
+    if options.refine:
+        task.stage("Grouping images once more")
+        labels = regroup(graph, labels, task)
     sizes = np.bincount(labels)
     report = {
         "samples": n,

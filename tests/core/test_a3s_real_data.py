@@ -170,5 +170,5 @@ def test_the_next_question_is_there_at_once(shared_data: Path) -> None:
         begin = time.thread_time()
         engine.record(answer)
         seconds.append(time.thread_time() - begin)
-    assert np.median(seconds) <= 0.025
+    assert np.median(seconds) <= 0.012
     assert np.quantile(seconds, 0.99) <= 0.150

@@ -1,0 +1,153 @@
+"""The start of `a3s`: average linkage on the refined graph, whichever clustering the number of groups came from.
+
+FPC decides for every sample alone where it belongs; what it leaves behind are clusters that hold a few strangers and
+singletons whose class is next to them. Average linkage on the same graph, cut at as many groups, makes a better start
+(the same answers later lead further on people, glyphs and digits), and the other initial clusterings, regrouped the
+same way, lead to much the same.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import numpy.typing as npt
+
+from a3s_desktop.core.cluster_graph import exact, standard_lengths
+from a3s_desktop.core.fpc import compact
+from a3s_desktop.core.types import IntArray, PairGraph
+from a3s_desktop.task import Task
+
+LONGEST = 2.0
+"""Length taken for pairs that are no edge, and for longer edges: two standard deviations above the mean."""
+
+KEPT = 0.5
+"""What being together in the given clustering counts, in standard deviations. At 0 only its number of groups would be
+left; above 1 its choice (K-means or FPC, one ratio or another) makes half as much difference again."""
+
+_Float64 = npt.NDArray[np.float64]
+_Int64 = npt.NDArray[np.int64]
+
+
+def regroup(graph: PairGraph, labels: IntArray, task: Task) -> IntArray:
+    """As many groups as a clustering has (singletons counted), by average linkage.
+
+    Two samples are the more alike the more of their neighbourhoods they share and the nearer they are, both measured
+    in standard deviations over the edges, with equal weight; pairs that are no edge share nothing and are `LONGEST`
+    apart. Being in one cluster of the given clustering counts `KEPT` more.
+
+    Parameters
+    ----------
+    graph : PairGraph
+        With ``similarity``.
+    labels : int32, shape (N,)
+        The given clustering.
+    task : Task
+
+    Returns
+    -------
+    int32, shape (N,)
+        Labels 0 .. k-1 without gaps; k is the given number, or the number of parts of the graph if they are more.
+
+    Raises
+    ------
+    Cancelled
+        The user cancelled the task.
+    """
+    if graph.similarity is None:
+        raise ValueError("only a refined graph can be regrouped")
+    similarity = graph.similarity.astype(np.float64)
+    spread = float(similarity.std()) if len(similarity) else 0.0
+    alike = similarity / spread if spread > 1e-9 else similarity
+    alike += LONGEST - np.minimum(standard_lengths(graph), LONGEST)
+    rows = np.repeat(np.arange(graph.n), np.diff(graph.indptr))
+    alike += KEPT * (labels[rows] == labels[graph.indices])
+    count = len(np.unique(labels))
+    return average_linkage(graph.indptr, graph.indices, exact(alike), count, task)
+
+
+def average_linkage(indptr: _Int64, indices: IntArray, weight: _Float64, count: int, task: Task) -> IntArray:
+    """Average linkage on a sparse symmetric graph, cut at a number of groups; pairs that are no edge weigh 0.
+
+    Pairs of groups that are each other's best are joined all at once, round by round: no later join can come between
+    them, so the tree is the one that joins made one by one give. Linear in edges for each of a few dozen rounds.
+
+    Parameters
+    ----------
+    indptr, indices : CSR of the edges, shapes (N + 1,) and (E,)
+    weight : float64, shape (E,)
+        At least 0, equal for both directions of an edge; sums must be exact (see `exact`).
+    count : int
+        Groups wanted.
+    task : Task
+
+    Returns
+    -------
+    int32, shape (N,)
+        Labels 0 .. k-1 without gaps, k >= count; more where the graph has more parts.
+    """
+    n = len(indptr) - 1
+    wanted = n - count
+    group = np.arange(n)  # of each sample
+    size: _Float64 = np.ones(n)
+    rows, columns = np.repeat(np.arange(n), np.diff(indptr)), indices.astype(np.int64)
+    total = weight
+    joins: list[tuple[_Float64, _Int64, _Int64]] = []  # heights, and a sample of each of the two groups
+    made, least = 0, 0.0
+    sample = np.arange(n)  # the first of each group
+    while len(rows) and wanted > 0:
+        task.step(0.9 * min(1.0, made / wanted))
+        left, right, height = _mutual_best(rows, columns, total / (size[rows] * size[columns]), len(size))
+        good = height > least if made >= wanted else np.ones(len(left), np.bool_)
+        left, right, height = left[good], right[good], height[good]
+        if not len(left):
+            break
+        joins.append((height, sample[left], sample[right]))
+        made += len(left)
+        if made >= wanted:
+            heights = np.concatenate([of for of, _, _ in joins])
+            least = float(np.partition(heights, made - wanted)[made - wanted])
+        new = np.arange(len(size))
+        new[right] = left
+        ids, place = np.unique(new, return_inverse=True)
+        size = np.bincount(place, size).astype(np.float64)
+        sample = sample[ids]
+        group = place[group]
+        rows, columns, total = _joined(place[rows], place[columns], total, len(ids))
+    return _cut(n, joins, wanted)
+
+
+def _mutual_best(rows: _Int64, columns: _Int64, mean: _Float64, n: int) -> tuple[_Int64, _Int64, _Float64]:
+    """Pairs that are each other's best, the smaller id first (ties: the smallest partner); rows are sorted."""
+    starts = np.flatnonzero(np.diff(rows, prepend=-1))
+    top = np.maximum.reduceat(mean, starts)
+    lengths = np.diff(starts, append=len(rows))
+    partner = np.where(mean == np.repeat(top, lengths), columns, n)
+    best = np.full(n, -1, np.int64)
+    height = np.zeros(n)
+    best[rows[starts]], height[rows[starts]] = np.minimum.reduceat(partner, starts), top
+    left = np.flatnonzero((best > np.arange(n)) & (best[best] == np.arange(n)))
+    return left, best[left], height[left]
+
+
+def _joined(rows: _Int64, columns: _Int64, total: _Float64, n: int) -> tuple[_Int64, _Int64, _Float64]:
+    """The edges between groups after their ids changed, summed and sorted."""
+    across = np.flatnonzero(rows != columns)
+    key = rows[across] * n + columns[across]
+    order = np.argsort(key, kind="stable")
+    key = key[order]
+    starts = np.flatnonzero(np.diff(key, prepend=-1))
+    if not len(starts):
+        return key, key, np.zeros(0)
+    return key[starts] // n, key[starts] % n, np.add.reduceat(total[across][order], starts)
+
+
+def _cut(n: int, joins: list[tuple[_Float64, _Int64, _Int64]], wanted: int) -> IntArray:
+    """Labels after the ``wanted`` highest joins (of equal ones, those made first)."""
+    if not joins or wanted <= 0:
+        return np.arange(n, dtype=np.int32)
+    from scipy import sparse
+    from scipy.sparse.csgraph import connected_components
+
+    height, left, right = (np.concatenate(column) for column in zip(*joins, strict=True))
+    chosen = np.argsort(-height, kind="stable")[:wanted]
+    edges = sparse.coo_array((np.ones(len(chosen)), (left[chosen], right[chosen])), shape=(n, n))
+    return compact(connected_components(edges, directed=False)[1])

@@ -1,0 +1,89 @@
+"""Average linkage on a sparse graph: the same groups as on all pairs, however the joins are made."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy.cluster.hierarchy import fcluster, linkage
+from scipy.spatial.distance import squareform
+
+from a3s_desktop.core.cluster_graph import exact
+from a3s_desktop.core.fpc import compact
+from a3s_desktop.core.initialization import initialize
+from a3s_desktop.core.metrics import evaluate
+from a3s_desktop.core.regrouping import average_linkage, regroup
+from a3s_desktop.core.types import InitialOptions
+from a3s_desktop.errors import Cancelled
+from a3s_desktop.task import Task
+from tests.core.cases import graph_of
+
+
+def sparse(weights: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    rows, columns = np.nonzero(weights)
+    indptr = np.searchsorted(rows, np.arange(len(weights) + 1))
+    return indptr.astype(np.int64), columns.astype(np.int32), weights[rows, columns]
+
+
+@given(st.integers(0, 10_000), st.integers(2, 40), st.floats(0.1, 1.0))
+def test_the_groups_are_those_of_average_linkage_on_all_pairs(seed: int, n: int, density: float) -> None:
+    rng = np.random.default_rng(seed)
+    weights = np.triu(rng.random((n, n)) * (rng.random((n, n)) < density), 1)
+    weights = exact(weights + weights.T)
+    indptr, indices, values = sparse(weights)
+    distance = 1.0 - weights
+    np.fill_diagonal(distance, 0.0)
+    tree = linkage(squareform(distance, checks=False), "average")
+    joins_over_edges = int(np.count_nonzero(tree[:, 2] < 1.0 - 1e-9))
+    for count in {1, 2, n // 2, n - 1, n}:
+        labels = average_linkage(indptr, indices, values, count, Task())
+        reached = max(count, n - joins_over_edges)
+        assert labels.tolist() == compact(fcluster(tree, reached, "maxclust")).tolist()
+
+
+def test_equal_weights_come_to_an_end_with_the_number_of_groups_asked_for() -> None:
+    weights = np.ones((12, 12)) - np.eye(12)
+    for count in range(1, 13):
+        labels = average_linkage(*sparse(weights), count, Task())
+        assert len(np.unique(labels)) == count
+
+
+def test_a_graph_in_parts_is_not_joined_across_them() -> None:
+    weights = np.zeros((6, 6))
+    weights[:3, :3] = weights[3:, 3:] = 0.5
+    np.fill_diagonal(weights, 0.0)
+    assert average_linkage(*sparse(weights), 1, Task()).tolist() == [0, 0, 0, 1, 1, 1]
+
+
+def test_no_edges() -> None:
+    nothing = np.zeros(0)
+    labels = average_linkage(np.zeros(4, np.int64), nothing.astype(np.int32), nothing, 1, Task())
+    assert labels.tolist() == [0, 1, 2]
+
+
+def test_only_a_refined_graph() -> None:
+    with pytest.raises(ValueError, match="refined"):
+        regroup(graph_of(3, {(0, 1): 0.5}), np.arange(3, dtype=np.int32), Task())
+
+
+def test_it_can_be_cancelled() -> None:
+    task = Task()
+    task.cancel()
+    weights = np.ones((5, 5)) - np.eye(5)
+    with pytest.raises(Cancelled):
+        average_linkage(*sparse(weights), 1, task)
+
+
+def test_all_initial_clusterings_start_alike() -> None:
+    """Twelve classes that touch: K-means and FPC differ, what they are regrouped to differs much less."""
+    rng = np.random.default_rng(3)
+    classes = np.repeat(np.arange(12), 25)
+    points = (rng.normal(size=(12, 8)) * 1.6)[classes] + rng.normal(size=(300, 8))
+    found = [
+        initialize([points.astype(np.float32)], InitialOptions(initial=name, ratio=1.5, refine=refine), Task()).labels
+        for refine in (False, True)
+        for name in ("kmeans", "agglomerative")
+    ]
+    before, after = (evaluate(found[k], found[k + 1]).ari for k in (0, 2))
+    assert after > before
