@@ -260,7 +260,8 @@ class ExportDialog(QDialog):
         layout.addLayout(row)
         buttons = QDialogButtonBox()
         # Standard buttons would bring pictures along.
-        buttons.addButton(tr("Cancel"), QDialogButtonBox.ButtonRole.RejectRole)
+        cancel = buttons.addButton(tr("Cancel"), QDialogButtonBox.ButtonRole.RejectRole)
+        cancel.setAutoDefault(False)  # else Enter in the path means "Cancel" after Tab has passed over it
         self.export_button = buttons.addButton(tr("Export"), QDialogButtonBox.ButtonRole.AcceptRole)
         set_role(self.export_button, kind="primary")
         self.export_button.setDefault(True)

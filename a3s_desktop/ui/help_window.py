@@ -49,6 +49,7 @@ class HelpWindow(QDialog):
         splitter = QSplitter(Qt.Orientation.Horizontal)
         splitter.setChildrenCollapsible(False)
         splitter.setHandleWidth(SPACE_3)
+        splitter.setProperty("role", "plain")
         splitter.addWidget(self._index())
         splitter.addWidget(self._page())
         splitter.setStretchFactor(1, 1)
@@ -78,6 +79,8 @@ class HelpWindow(QDialog):
         self.index.setAccessibleName(tr("Pages of the help"))
         self.index.setProperty("role", "field")
         self.index.setMinimumWidth(180)
+        self.index.setSpacing(2)
+        self.index.setWordWrap(True)
         for page in self._pages:
             item = QListWidgetItem(page.title)
             item.setData(Qt.ItemDataRole.UserRole, page.name)

@@ -12,6 +12,7 @@ from PySide6.QtWidgets import QDockWidget, QLabel, QMainWindow, QMenu, QStackedW
 
 from a3s_desktop.i18n import LANGUAGES, mark, tr
 from a3s_desktop.settings import THEMES, SettingsStore
+from a3s_desktop.ui.parts import first_stop
 from a3s_desktop.ui.shortcuts import Shortcuts
 from a3s_desktop.ui.theme import SPACE_2, SPACE_3, set_role
 
@@ -135,6 +136,8 @@ class MainWindow(QMainWindow):
         if {"map", "history", "cluster"} <= docks.keys():
             self.splitDockWidget(docks["map"], docks["cluster"], Qt.Orientation.Vertical)
             self.tabifyDockWidget(docks["cluster"], docks["history"])
+            if "progress" in docks:
+                self.tabifyDockWidget(docks["history"], docks["progress"])
             docks["cluster"].raise_()
         settings = self._settings.value
         if self.restoreGeometry(_decoded(settings.window_geometry)):
@@ -166,7 +169,9 @@ class MainWindow(QMainWindow):
         for name in self._docks:
             self._shortcuts.action(f"panel.{name}").setEnabled(working)
         self.pages.setCurrentWidget(page)
-        page.setFocus()
+        # A page that takes no keys itself hands them to what it chose, or to its first field.
+        stop = page if page.focusPolicy() else page.focusWidget() or first_stop(page) or page
+        stop.setFocus(Qt.FocusReason.OtherFocusReason)
 
     @property
     def working(self) -> bool:

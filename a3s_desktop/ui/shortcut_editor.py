@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from PySide6.QtCore import QSize, Qt, Signal, Slot
-from PySide6.QtGui import QAction, QBrush, QColor, QKeySequence, QShortcut
+from PySide6.QtGui import QAction, QBrush, QColor, QIcon, QKeySequence, QPixmap, QShortcut
 from PySide6.QtWidgets import (
     QComboBox,
     QDialog,
@@ -171,6 +171,9 @@ class ShortcutEditor(QDialog):
 
     def _fill(self) -> None:
         height = self.fontMetrics().height() + SPACE_2 + 2
+        nothing = QPixmap(ICON, ICON)
+        nothing.fill(Qt.GlobalColor.transparent)
+        blank = QIcon(nothing)  # names without a picture stand in line with the others
         for title, specs in grouped():
             group = QTreeWidgetItem([tr(title)])
             group.setFlags(Qt.ItemFlag.ItemIsEnabled)
@@ -182,7 +185,7 @@ class ShortcutEditor(QDialog):
                 item = QTreeWidgetItem(group, [tr(spec.text).rstrip("…"), "", ""])
                 item.setData(0, ACTION_ROLE, spec.id)
                 item.setToolTip(0, tr(spec.tip))
-                item.setIcon(0, icon(spec.icon))
+                item.setIcon(0, icon(spec.icon) if spec.icon else blank)
                 item.setSizeHint(0, QSize(0, height))
                 self._rows[spec.id] = item
             group.setExpanded(True)
