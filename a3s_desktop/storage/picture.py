@@ -128,8 +128,10 @@ def _read(path: Path, box: tuple[int, int] | None, part: Part | None) -> Picture
     register_heif()
     with _REGISTER:  # odd metadata is no news to anyone; not by catch_warnings, which is not for several threads
         warnings.filterwarnings("ignore", module=r"PIL\.")
+    Image.init()
+    formats = tuple(name for name in FORMATS if name in Image.OPEN)
     try:
-        with Image.open(path, formats=FORMATS) as image:
+        with Image.open(path, formats=formats) as image:
             if image.format == "PNG":
                 _check_sums(path)
             jpeg = image.format in ("JPEG", "MPO")
@@ -141,7 +143,7 @@ def _read(path: Path, box: tuple[int, int] | None, part: Part | None) -> Picture
     except UnidentifiedImageError:
         raise PictureError(_unknown(path)) from None
     # A JPEG file that ends too early: with an end added, the decoder gives what there is.
-    with Image.open(io.BytesIO(path.read_bytes() + b"\xff\xd9" * 8), formats=FORMATS) as image:
+    with Image.open(io.BytesIO(path.read_bytes() + b"\xff\xd9" * 8), formats=formats) as image:
         picture = _picture(image, box, part)
         return Picture(picture.pixels, picture.size, tr(CUT))
 

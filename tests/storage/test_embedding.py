@@ -22,6 +22,7 @@ from a3s_desktop.storage.spec import ProjectSpec, check_spec
 from a3s_desktop.storage.workspace import create_workspace
 from a3s_desktop.task import Progress, Task
 from tests.core.test_descriptor import pictures
+from tests.storage.zoo import zoo
 
 KINDS, EACH = 4, 3
 
@@ -265,3 +266,45 @@ def test_options_out_of_range_are_said_before_anything_runs(
 def test_options_survive_the_project_file() -> None:
     options = EmbeddingOptions(model="m.onnx", model_options=ModelOptions(mean=(0.1, 0.2, 0.3)), dimensions=64)
     assert EmbeddingOptions.from_json({**options.to_json(), "of_later_versions": 1}) == options
+
+
+def test_the_whole_zoo_is_described_or_listed(tmp_path: Path) -> None:
+    folder = tmp_path / "zoo"
+    folder.mkdir()
+    animals = {specimen.name: specimen for specimen in zoo()}
+    for name, specimen in animals.items():
+        (folder / name).write_bytes(specimen.data)
+    spec = spec_of(folder)
+    with create_workspace(spec, check_spec(spec)) as workspace:
+        paths = workspace.items.paths
+        assert set(paths) == set(animals)
+        listed = {paths[item] for item in workspace.items.problems}
+        assert listed == {name for name, specimen in animals.items() if specimen.pixels is None}
+        (values,) = workspace.views()
+        assert np.linalg.norm(values, axis=1) == pytest.approx(np.ones(len(paths)), rel=1e-4)
+    # One picture, whatever the format and orientation; before centring, which leaves nothing but noise of equals.
+    turns = [
+        f"turn-{turn}.{suffix}" for turn in range(1, 9) for suffix in ("jpg", "png", "heic", "avif", "tif", "webp")
+    ]
+    rows, known = BlockStore(spec.folder / "embedding" / "blocks", "builtin1").rows(
+        ["plain.png", *turns, "plain-half.png"]
+    )
+    assert known.tolist() == [True] * 49 + [False]
+    assert (rows[1:-1] @ rows[0]).min() > 0.9
+
+
+def test_features_of_the_whole_zoo_stay_aligned(tmp_path: Path) -> None:
+    folder = tmp_path / "zoo"
+    folder.mkdir()
+    names = [specimen.name for specimen in zoo()]
+    for specimen in zoo():
+        (folder / specimen.name).write_bytes(specimen.data)
+    shuffled = [names[at] for at in np.random.default_rng(0).permutation(len(names))]
+    rows = np.random.default_rng(1).normal(size=(len(names), 3)).astype(np.float32)
+    np.savez(tmp_path / "f.npz", features=rows, names=np.array(shuffled))
+    spec = spec_of(folder, features=(tmp_path / "f.npz",), embedding=None)
+    report = check_spec(spec)
+    assert report.ok, report.errors
+    with create_workspace(spec, report) as workspace:
+        assert workspace.items.paths == tuple(shuffled)
+        assert (workspace.views()[0] == rows).all()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 
 import numpy as np
@@ -131,3 +132,15 @@ def test_what_is_not_there_is_said(tmp_path: Path) -> None:
         read_picture(tmp_path / "none.jpg")
     with pytest.raises(PictureError, match="folder"):
         read_picture(tmp_path)
+
+
+def test_without_the_package_for_heic_only_heic_is_missing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "pi_heif", None)
+    monkeypatch.delitem(Image.OPEN, "HEIF", raising=False)
+    for specimen in ZOO:
+        if specimen.name in ("plain.jpg", "plain.webp", "plain.avif", "turn-1.heic"):
+            (tmp_path / specimen.name).write_bytes(specimen.data)
+    for name in ("plain.jpg", "plain.webp", "plain.avif"):
+        assert read_picture(tmp_path / name).pixels.shape == (32, 48, 3)
+    with pytest.raises(PictureError, match="pi-heif"):
+        read_picture(tmp_path / "turn-1.heic")
