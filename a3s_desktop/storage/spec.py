@@ -13,6 +13,7 @@ from a3s_desktop.errors import A3SError, InputError, ProjectError
 from a3s_desktop.i18n import tr
 from a3s_desktop.storage import features, files, images, matching, spec_checks
 from a3s_desktop.storage.features import FeatureFile
+from a3s_desktop.storage.images import ImageProblem, ImageScan
 from a3s_desktop.storage.matching import Labels, RowMatch, UnmatchedError
 from a3s_desktop.storage.spec_types import ProjectSpec, SpecReport
 from a3s_desktop.task import Task
@@ -33,89 +34,117 @@ def check_spec(spec: ProjectSpec, task: Task | None = None) -> SpecReport:
     Cancelled
         The task was cancelled.
     """
-    task = task or Task()
-    errors: list[A3SError] = []
-    warnings: list[str] = []
+    check = _Check(spec, task or Task())
+    check.choices()
+    check.data()
+    check.fit()
+    return check.report()
 
-    def attempt(work: Callable[[], T]) -> T | None:
+
+class _Check:
+    """Collects what is found, step by step; a step does what the earlier ones made possible."""
+
+    def __init__(self, spec: ProjectSpec, task: Task) -> None:
+        self._spec = spec
+        self._task = task
+        self._errors: list[A3SError] = []
+        self._warnings: list[str] = []
+        self._problems: list[ImageProblem] = []
+        self._scan: ImageScan | None = None
+        self._views: list[FeatureFile] = []
+        self._unit_norm: list[bool] = []
+        self._match: RowMatch | None = None
+        self._labels: Labels | None = None
+
+    def _attempt(self, work: Callable[[], T]) -> T | None:
         try:
             return work()
         except A3SError as error:
-            errors.append(error)
+            self._errors.append(error)
             return None
 
-    attempt(lambda: check_target(spec))
-    attempt(spec.strategy.check)
-    attempt(lambda: spec_checks.check_weights(spec))
-    scan = attempt(lambda: images.scan_images(spec.images, task, spec.include, spec.exclude))
-    if scan is not None and len(scan.paths) < features.MIN_ROWS:
-        errors.append(spec_checks.too_few(spec, scan))
-    if spec.embedding is not None:
-        attempt(spec.embedding.check)
-    elif not spec.features:
-        errors.append(
-            InputError(
-                tr("No feature file is given."),
-                tr("Choose a .npy, .npz, .csv or .parquet file with one row per image, or have the images described."),
-            )
-        )
-    views: list[FeatureFile] = []
-    for path in spec.features:
-        view = attempt(functools.partial(features.load_features, path, task))
-        if view is not None:
-            views.append(view)
-    checks = [features.examine(view, task) for view in views]
-    for view, check in zip(views, checks, strict=True):
-        errors.extend(check.problems)
-        warnings.extend(spec_checks.remarks(view, check))
-    items = attempt(lambda: spec_checks.items(spec, scan, warnings)) if scan is not None and scan.paths else None
-    match: RowMatch | None = None
-    unmatched: UnmatchedError | None = None
-    if items is not None and len(views) == len(spec.features):
-        match = attempt(functools.partial(_match, spec, items, views))
-        unmatched = next((error for error in errors if isinstance(error, UnmatchedError)), None)
-    problems = list(scan.problems) if scan is not None else []
-    labels: Labels | None = None
-    if match is not None:
-        warnings.extend([*match.warnings, *spec_checks.left_out(spec, match)])
-        if len(match.paths) < features.MIN_ROWS:
-            errors.append(
+    def choices(self) -> None:
+        """What can be said without looking at the data."""
+        spec = self._spec
+        self._attempt(lambda: check_target(spec))
+        self._attempt(spec.strategy.check)
+        self._attempt(lambda: spec_checks.check_weights(spec))
+        if spec.embedding is not None:
+            self._attempt(spec.embedding.check)
+        elif not spec.features:
+            self._errors.append(
                 InputError(
+                    tr("No feature file is given."),
                     tr(
-                        "Only {count} images are left; at least {min_rows} are needed.",
-                        count=len(match.paths),
-                        min_rows=features.MIN_ROWS,
-                    )
+                        "Choose a .npy, .npz, .csv or .parquet file with one row per image, or have the images "
+                        "described."
+                    ),
                 )
             )
-        if spec.labels is not None:
-            found, source = match.paths, spec.labels
-            labels = attempt(lambda: matching.load_labels(source, len(found), found, str(spec.images)))
-    if scan is not None and not errors:
-        problems.extend(spec_checks.probe(spec, scan, match, task))
-    if problems:
-        warnings.append(spec_checks.placeholders(problems))
-    if views or match is not None:
-        attempt(lambda: spec_checks.check_space(spec, views, match))
-    source_of_lists = unmatched or match
-    return SpecReport(
-        errors=tuple(errors),
-        warnings=tuple(warnings),
-        problems=tuple(problems),
-        paths=match.paths if match else (),
-        how=match.how if match else "",
-        pairs=spec_checks.pairs(match.paths) if match else (),
-        images=len(scan.paths) if scan else 0,
-        skipped=scan.skipped if scan else 0,
-        rows=len(views[0].values) if views else 0,
-        columns=tuple(int(view.values.shape[1]) for view in views),
-        views=tuple(views),
-        match=match,
-        labels=labels,
-        unit_norm=tuple(check.unit_norm for check in checks),
-        rows_without_image=_lists(source_of_lists)[0],
-        images_without_row=_lists(source_of_lists)[1],
-    )
+
+    def data(self) -> None:
+        """The image folder and the feature files, each by itself."""
+        spec, task = self._spec, self._task
+        self._scan = self._attempt(lambda: images.scan_images(spec.images, task, spec.include, spec.exclude))
+        if self._scan is not None:
+            self._problems.extend(self._scan.problems)
+            if len(self._scan.paths) < features.MIN_ROWS:
+                self._errors.append(spec_checks.too_few(spec, self._scan))
+        for path in spec.features:
+            view = self._attempt(functools.partial(features.load_features, path, task))
+            if view is None:
+                continue
+            found = features.examine(view, task)
+            self._views.append(view)
+            self._unit_norm.append(found.unit_norm)
+            self._errors.extend(found.problems)
+            self._warnings.extend(spec_checks.remarks(view, found))
+
+    def fit(self) -> None:
+        """Images, features and labels together."""
+        spec, scan = self._spec, self._scan
+        if scan is not None and scan.paths:
+            items = self._attempt(lambda: spec_checks.items(spec, scan, self._warnings))
+            if items is not None and len(self._views) == len(spec.features):
+                self._match = self._attempt(functools.partial(_match, spec, items, self._views))
+        match = self._match
+        if match is not None:
+            self._warnings.extend([*match.warnings, *spec_checks.left_out(spec, match)])
+            if len(match.paths) < features.MIN_ROWS:
+                self._errors.append(spec_checks.too_few_left(match))
+            if spec.labels is not None:
+                paths, source = match.paths, spec.labels
+                self._labels = self._attempt(lambda: matching.load_labels(source, len(paths), paths, str(spec.images)))
+        if scan is not None and not self._errors:
+            self._problems.extend(spec_checks.probe(spec, scan, match, self._task))
+        if self._problems:
+            self._warnings.append(spec_checks.placeholders(self._problems))
+        if self._views or match is not None:
+            self._attempt(lambda: spec_checks.check_space(spec, self._views, match))
+
+    def report(self) -> SpecReport:
+        """All of it."""
+        match, views, scan = self._match, self._views, self._scan
+        unmatched = next((error for error in self._errors if isinstance(error, UnmatchedError)), None)
+        spare, without = _lists(unmatched or match)
+        return SpecReport(
+            errors=tuple(self._errors),
+            warnings=tuple(self._warnings),
+            problems=tuple(self._problems),
+            paths=match.paths if match else (),
+            how=match.how if match else "",
+            pairs=spec_checks.pairs(match.paths) if match else (),
+            images=len(scan.paths) if scan else 0,
+            skipped=scan.skipped if scan else 0,
+            rows=len(views[0].values) if views else 0,
+            columns=tuple(int(view.values.shape[1]) for view in views),
+            views=tuple(views),
+            match=match,
+            labels=self._labels,
+            unit_norm=tuple(self._unit_norm),
+            rows_without_image=spare,
+            images_without_row=without,
+        )
 
 
 def _lists(source: UnmatchedError | RowMatch | None) -> tuple[tuple[str, ...], tuple[str, ...]]:

@@ -174,6 +174,18 @@ def too_few(spec: ProjectSpec, scan: ImageScan) -> InputError:
     )
 
 
+def too_few_left(match: RowMatch) -> InputError:
+    """What to say where nearly everything was left out."""
+    return InputError(
+        tr(
+            "Only {count} images are left; at least {min_rows} are needed.",
+            count=len(match.paths),
+            min_rows=features.MIN_ROWS,
+        ),
+        tr("Choose the folder and the features that belong together."),
+    )
+
+
 def placeholders(problems: list[ImageProblem]) -> str:
     first = problems[0]
     if len(problems) == 1:
