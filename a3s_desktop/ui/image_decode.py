@@ -162,7 +162,7 @@ def _by_qt(path: Path, box: QSize) -> QImage | None:
         return None
     space = image.colorSpace()
     foreign = space.isValid() and space != QColorSpace(QColorSpace.NamedColorSpace.SRgb) and not _is_srgb(space)
-    if foreign and (image.isGrayscale() or image.width() * image.height() > _CONVERT_PIXELS):
+    if foreign and (image.width() * image.height() > _CONVERT_PIXELS or image.isGrayscale()):
         return None
     upright = stored.transposed() if turned else stored
     if image.format() not in _SHOWN:

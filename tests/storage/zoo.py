@@ -182,6 +182,24 @@ def swapped_profile() -> bytes:
     return bytes(data).replace(b"sRGB", b"BGRs").replace("sRGB".encode("utf-16-be"), "BGRs".encode("utf-16-be"))
 
 
+def linear_grey_profile() -> bytes:
+    """A colour profile of grey whose numbers are amounts of light."""
+    white = struct.pack(">iii", 63190, 65536, 54061)
+    tags = {
+        b"wtpt": b"XYZ \0\0\0\0" + white,
+        b"kTRC": b"curv\0\0\0\0" + struct.pack(">I", 0),
+        b"desc": b"desc\0\0\0\0" + struct.pack(">I", 7) + b"linear\0" + bytes(79),
+        b"cprt": b"text\0\0\0\0none",
+    }
+    place = 132 + 12 * len(tags)
+    table, body = struct.pack(">I", len(tags)), b""
+    for name, data in tags.items():
+        table += name + struct.pack(">II", place + len(body), len(data))
+        body += data + bytes(-len(data) % 4)
+    head = struct.pack(">I4sI4s4s4s", place + len(body), bytes(4), 0x02100000, b"mntr", b"GRAY", b"XYZ ")
+    return head + bytes(12) + b"acsp" + bytes(28) + white + bytes(48) + table + body
+
+
 # ------------------------------------------------------------------------------------------------ the zoo
 
 
@@ -263,6 +281,8 @@ def _png(picture: Pixels) -> list[Specimen]:
     see_through = np.asarray(clear.convert("RGBA"))
     palette_white = np.where(see_through[:, :, 3:] == 0, 255, see_through[:, :, :3]).astype(np.uint8)
     swapped = np.ascontiguousarray(picture[:, :, ::-1])
+    light = grey(picture)
+    seen = rgb(np.rint(255 * (1.055 * (light / 255.0) ** (1 / 2.4) - 0.055)))
     return [
         Specimen("plain.png", encoded(picture, "PNG"), picture),
         Specimen("alpha.png", encoded(with_alpha, "PNG"), on_white),
@@ -283,6 +303,10 @@ def _png(picture: Pixels) -> list[Specimen]:
         Specimen("interlaced-deep.png", png_of(deep, True), stretched(deep), CLOSE),
         Specimen("profile.png", encoded(swapped, "PNG", icc_profile=swapped_profile()), picture, CLOSE + 1),
         Specimen("even-deep.png", png_of(np.full((20, 30), 0x7FFF, np.uint16)), np.full((20, 30, 3), 127, np.uint8)),
+        Specimen("grey-profile.png", encoded(light, "PNG", icc_profile=linear_grey_profile()), seen, CLOSE),
+        Specimen(
+            "grey-profile.jpg", encoded(light, "JPEG", quality=98, icc_profile=linear_grey_profile()), seen, LOSSY
+        ),
         Specimen("one-pixel.png", encoded(picture[:1, :1], "PNG"), picture[:1, :1]),
         Specimen("thin.png", encoded(picture[:1], "PNG"), picture[:1]),
         Specimen("png-named.jpg", encoded(picture, "PNG"), picture),
