@@ -195,6 +195,8 @@ ACTIONS: tuple[ActionSpec, ...] = (
                "Show or hide the images of one cluster.", checkable=True),
     ActionSpec("panel.progress", "Progress", ("Ctrl+P",), Scope.WINDOW, "progress",
                "Show or hide what was reached, and how much is left.", checkable=True),
+    ActionSpec("history.doubtful", "Doubtful answers…", ("Ctrl+D",), Scope.WINDOW, "search",
+               "Look again at the answers that the images speak against, most doubtful first."),
     ActionSpec("audit.open", "Check a sample…", ("Ctrl+Shift+C",), Scope.WINDOW, "sample",
                "Look at pairs drawn at random from the clusters, to estimate how many of them are right."),
     ActionSpec("audit.same", "Same", ("F", "Left"), Scope.AUDIT, "same", "Sample check: both show the same individual."),

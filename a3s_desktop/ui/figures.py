@@ -6,7 +6,8 @@ import itertools
 from collections.abc import Sequence
 
 from a3s_desktop.core.outlook import Outlook
-from a3s_desktop.i18n import number, tr
+from a3s_desktop.i18n import number, percent, tr
+from a3s_desktop.session.audit import Precision
 
 PAUSE = 120.0
 """Seconds between two answers from which on the person was away."""
@@ -41,3 +42,16 @@ def per_minute(times: Sequence[float]) -> float | None:
     gaps = [later - earlier for later, earlier in itertools.pairwise(newest)]
     worked = [gap for gap in gaps if 0.0 <= gap <= PAUSE]
     return len(worked) * 60.0 / sum(worked) if len(worked) >= 3 and sum(worked) > 0.0 else None
+
+
+def precision_text(found: Precision) -> str:
+    """A share with its interval; "" where the sample is empty."""
+    if found.estimate is None:
+        return ""
+    digits = 0 if found.high - found.low > 0.02 else 1
+    return tr(
+        "{share} ({low} to {high})",
+        share=percent(found.estimate, digits),
+        low=percent(found.low, digits),
+        high=percent(found.high, digits),
+    )

@@ -13,7 +13,7 @@ from PySide6.QtWidgets import QApplication, QStackedWidget, QVBoxLayout, QWidget
 
 from a3s_desktop.actions import Scope
 from a3s_desktop.core.types import Answer, Reason
-from a3s_desktop.errors import A3SError
+from a3s_desktop.errors import A3SError, ContradictionError
 from a3s_desktop.i18n import mark, percent, tr, trn
 from a3s_desktop.session.state import Change, ChangeKind, LookAhead, Phase, QuestionView, SessionState
 from a3s_desktop.settings import SettingsStore
@@ -71,13 +71,15 @@ class LabelPage(QWidget):
     -------
     readyChanged(bool)
         Whether an answer would be taken now.
-    exportWanted(), clustersWanted()
+    exportWanted(), clustersWanted(), auditWanted(), singlesWanted()
         The person chose a next step on the finished panel.
     """
 
     readyChanged = Signal(bool)  # noqa: N815 - Qt's naming
     exportWanted = Signal()  # noqa: N815
     clustersWanted = Signal()  # noqa: N815
+    auditWanted = Signal()  # noqa: N815
+    singlesWanted = Signal()  # noqa: N815
 
     def __init__(
         self,
@@ -162,6 +164,9 @@ class LabelPage(QWidget):
         self._finished.exportWanted.connect(self.exportWanted)
         self._finished.clustersWanted.connect(self.clustersWanted)
         self._finished.undoWanted.connect(bridge.undo)
+        self._finished.auditWanted.connect(self.auditWanted)
+        self._finished.singlesWanted.connect(self.singlesWanted)
+        self._finished.requeueWanted.connect(action("edit.requeue").trigger)
 
     # From the bridge
 
@@ -200,7 +205,8 @@ class LabelPage(QWidget):
 
     @Slot(object)
     def _on_failed(self, error: A3SError) -> None:
-        self._banner.say(str(error), "banner-danger")
+        if not isinstance(error, ContradictionError):  # shown as pictures, see ``contradiction_flow``
+            self._banner.say(str(error), "banner-danger")
         self._update_actions()
 
     @Slot(object)
@@ -253,9 +259,9 @@ class LabelPage(QWidget):
     def _show_finished(self, state: SessionState) -> None:
         self._question = None
         self._settled = False
-        self._head.set_question(tr("Finished"), tr("Every pair that could change a cluster has been answered."))
-        self._finished.set_result(state.items, state.answers, state.clusters, state.singletons, state.skipped)
-        self._finished.set_can_undo(state.can_undo and not state.read_only)
+        self._foot.effects.set_question(None)
+        self._head.set_question(tr("Finished"), tr("No further pair is expected to change a cluster."))
+        self._finished.set_state(state)
         self._stack.setCurrentWidget(self._finished)
         self._foot.show_tools(False, self._settings.value.legend)
 

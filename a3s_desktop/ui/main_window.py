@@ -29,7 +29,8 @@ _MENUS: tuple[tuple[str, tuple[str, ...]], ...] = (
         mark("&Answer"),
         (
             "answer.same", "answer.different", "answer.skip", "answer.incomparable", "",
-            "answer.junk_left", "answer.junk_right", "answer.junk_both", "", "edit.requeue", "", "audit.open",
+            "answer.junk_left", "answer.junk_right", "answer.junk_both", "", "edit.requeue", "",
+            "history.doubtful", "audit.open",
         ),
     ),
     (

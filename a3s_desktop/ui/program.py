@@ -9,6 +9,7 @@ from PySide6.QtCore import QTimer
 
 from a3s_desktop.i18n import tr
 from a3s_desktop.settings import SettingsStore
+from a3s_desktop.ui.audit_page import AuditPage
 from a3s_desktop.ui.bridge import Bridge
 from a3s_desktop.ui.cluster_view import ClusterView
 from a3s_desktop.ui.crash_report import CrashReport
@@ -16,6 +17,7 @@ from a3s_desktop.ui.creator import Creator
 from a3s_desktop.ui.export_flow import ExportFlow
 from a3s_desktop.ui.garbage import GarbageCollector
 from a3s_desktop.ui.help_desk import HelpDesk
+from a3s_desktop.ui.history_flow import HistoryFlow
 from a3s_desktop.ui.history_panel import HistoryPanel
 from a3s_desktop.ui.image_loader import ImageLoader
 from a3s_desktop.ui.jobs import Jobs, Worker
@@ -25,9 +27,11 @@ from a3s_desktop.ui.map_corrections import MapCorrections
 from a3s_desktop.ui.map_export import MapExport
 from a3s_desktop.ui.map_panel import MapPanel, import_map
 from a3s_desktop.ui.new_project import NewProjectPage
+from a3s_desktop.ui.next_steps import NextSteps
 from a3s_desktop.ui.panels import Panels
 from a3s_desktop.ui.parts import PartSwitch
 from a3s_desktop.ui.progress_page import ProgressPage
+from a3s_desktop.ui.progress_panel import ProgressPanel
 from a3s_desktop.ui.shell import Pages, Shell
 from a3s_desktop.ui.shortcuts import Shortcuts
 from a3s_desktop.ui.start_page import StartPage
@@ -77,6 +81,7 @@ class Program:
         self.map_panel = MapPanel(self.loader)
         self.clusters = ClusterView(self.loader)
         self.history = HistoryPanel(self.bridge, self.loader)
+        self.audit = AuditPage(self.bridge, self.loader, self.shortcuts, settings)
         self.pages = Pages(
             start=StartPage(self.shortcuts, self.loader),
             new=NewProjectPage(self.creator, settings),
@@ -87,7 +92,12 @@ class Program:
             self.window.add_page(page)
         self.window.add_dock("map", tr("Map"), self.map_panel)
         cluster_dock = self.window.add_dock("cluster", tr("Cluster images"), self.clusters)
-        self.window.add_dock("history", tr("History"), self.history)
+        history_dock = self.window.add_dock("history", tr("History"), self.history)
+        self.old_answers = HistoryFlow(
+            self.window, history_dock, self.history, self.bridge, self.loader, self.shortcuts
+        )
+        self.progress = ProgressPanel(self.bridge, self.shortcuts)
+        self.window.add_dock("progress", tr("Progress"), self.progress)
         self.window.arrange()
         self.panels = Panels(self.bridge, self.map_panel, self.clusters, cluster_dock, self.window)
         self.shell = Shell(
@@ -100,6 +110,8 @@ class Program:
             settings,
             demo_folder,
         )
+        self.window.add_page(self.audit)
+        self.next_steps = NextSteps(self.window, self.bridge, self.label, self.audit, self.shortcuts)
         self.theme = ThemeSwitch(self.shortcuts, settings, self.window)
         self.parts = PartSwitch(self.window, self.shortcuts)
         self.help = HelpDesk(self.window, self.label, self.shortcuts, settings)
