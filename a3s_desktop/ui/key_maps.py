@@ -11,7 +11,7 @@ from typing import Any
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QKeySequence
 
-from a3s_desktop.actions import ACTIONS, by_id, effective_keys, normal_key
+from a3s_desktop.actions import ACTIONS, by_id, clashes, effective_keys, normal_key
 from a3s_desktop.errors import InputError
 from a3s_desktop.i18n import mark, tr, trn
 from a3s_desktop.storage.files import atomic_write_text
@@ -77,12 +77,12 @@ def preset_keys(name: str) -> Keys:
     Raises `KeyError` for an unknown preset.
     """
     preset = {each.name: each for each in PRESETS}[name]
-    known = by_id()
-    given = {normal_key(key) for action, keys in preset.keys.items() if action in known for key in keys}
-    return {
-        action: keys if action in preset.keys else tuple(key for key in keys if normal_key(key) not in given)
-        for action, keys in effective_keys(preset.keys).items()
-    }
+    keys = effective_keys(preset.keys)
+    for shared, actions in clashes(keys).items():
+        for action in actions:
+            if action not in preset.keys:
+                keys[action] = tuple(key for key in keys[action] if normal_key(key) != shared)
+    return keys
 
 
 def matching_preset(keys: Mapping[str, Sequence[str]]) -> str:

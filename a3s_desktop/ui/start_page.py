@@ -5,7 +5,16 @@ from __future__ import annotations
 from pathlib import Path
 
 from PySide6.QtCore import QSize, Qt, Signal, Slot
-from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QPushButton, QStackedLayout, QVBoxLayout, QWidget
+from PySide6.QtWidgets import (
+    QFrame,
+    QHBoxLayout,
+    QLabel,
+    QPushButton,
+    QSizePolicy,
+    QStackedLayout,
+    QVBoxLayout,
+    QWidget,
+)
 
 from a3s_desktop.i18n import tr
 from a3s_desktop.ui.image_loader import ImageLoader
@@ -99,7 +108,8 @@ class StartPage(QWidget):
     def _choices(self) -> QFrame:
         card = QFrame()
         card.setProperty("role", "card")
-        card.setFixedWidth(290)
+        card.setMinimumWidth(290)  # and as wide as its longest button, in any language and text size
+        card.setSizePolicy(QSizePolicy.Policy.Maximum, QSizePolicy.Policy.Preferred)
         layout = QVBoxLayout(card)
         layout.setContentsMargins(SPACE_4, SPACE_4, SPACE_4, SPACE_4)
         layout.setSpacing(SPACE_2)

@@ -204,7 +204,8 @@ class Studio:
             if tour is not None:
                 tour.forward()
         self.settle()
-        for title, menu in program.window.menus.items():
+        for entry in program.window.menuBar().actions():
+            title, menu = entry.text(), entry.menu()
             menu.popup(program.window.mapToGlobal(program.window.rect().topLeft()))
             self.settle()
             self._menu(f"37-menu-{title.strip('&').lower()}", menu)
