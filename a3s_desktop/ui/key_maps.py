@@ -39,7 +39,7 @@ PRESETS: tuple[Preset, ...] = (
         {
             "answer.same": ("F",),
             "answer.different": ("D",),
-            "answer.not_comparable": ("3",),
+            "answer.incomparable": ("3",),
             "edit.undo": ("W", "Ctrl+Z"),
             "compare.original": ("Shift+W",),
             "view.fit": ("2", "Ctrl+0"),
@@ -64,8 +64,8 @@ PRESETS: tuple[Preset, ...] = (
             "compare.split": ("7",),
             "compare.difference": ("8",),
             "compare.tones": ("9",),
-            "compare.more_contrast": ("P",),
-            "compare.less_contrast": ("Shift+P",),
+            "compare.more_contrast": ("Ctrl+Up",),
+            "compare.less_contrast": ("Ctrl+Down",),
         },
     ),
 )
