@@ -1,0 +1,143 @@
+"""Which clusters the gallery shows, and in which order; no Qt."""
+
+from __future__ import annotations
+
+import enum
+import re
+import unicodedata
+from collections.abc import Callable, Collection, Sequence
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from a3s_desktop.i18n import mark
+from a3s_desktop.session.overview import ClusterSummary
+
+_DIGITS = re.compile(r"(\d+)")
+
+
+class Order(enum.Enum):
+    """Of the gallery; the value is the text for the user."""
+
+    SIZE = mark("Largest first")
+    DOUBT = mark("Most doubtful first")
+    NAME = mark("By name")
+    UNFINISHED = mark("Unfinished first")
+
+
+class Kind(enum.Enum):
+    """Which clusters are shown; the value is the text for the user."""
+
+    ALL = mark("All")
+    GROUPS = mark("Two or more images")
+    UNFINISHED = mark("Not finished")
+    NAMED = mark("Named")
+    NAMELESS = mark("Without a name")
+    SINGLES = mark("Single images")
+
+
+class MemberOrder(enum.Enum):
+    """Of the images of a cluster; the value is the text for the user."""
+
+    DOUBT = mark("Most doubtful first")
+    NAME = mark("By file name")
+
+
+def folded(text: str) -> str:
+    """A text as it is compared: composed, without case, on one line."""
+    return unicodedata.normalize("NFC", " ".join(text.split())).casefold()
+
+
+def natural(text: str) -> tuple[tuple[int, int, str], ...]:
+    """Sort key in which "image 9" stands before "image 10"."""
+    parts = (part for part in _DIGITS.split(folded(text)) if part)
+    return tuple((0, int(part), "") if part.isdecimal() else (1, 0, part) for part in parts)
+
+
+class ClusterTable:
+    """All clusters as columns, so that thousands of them are sorted and filtered in a moment.
+
+    Parameters
+    ----------
+    clusters : sequence of ClusterSummary
+
+    Attributes
+    ----------
+    clusters : tuple of ClusterSummary
+    row_of : dict of int to int
+        Cluster id -> place in ``clusters``.
+    """
+
+    def __init__(self, clusters: Sequence[ClusterSummary] = ()) -> None:
+        self.clusters = tuple(clusters)
+        n = len(self.clusters)
+        self.ids = np.fromiter((c.id for c in self.clusters), np.int64, n)
+        self.row_of = dict(zip(self.ids.tolist(), range(n), strict=True))
+        self._sizes = np.fromiter((c.size for c in self.clusters), np.int64, n)
+        self._doubts = np.fromiter((c.doubt for c in self.clusters), np.float64, n)
+        self._finished = np.fromiter((c.finished for c in self.clusters), np.bool_, n)
+        self._named = {row: folded(c.name) for row, c in enumerate(self.clusters) if c.name}
+        self._ranks: npt.NDArray[np.int64] | None = None  # sorting thousands of names takes a while
+        self._has_name = np.zeros(n, np.bool_)
+        self._has_name[list(self._named)] = True
+
+    def __len__(self) -> int:
+        return len(self.clusters)
+
+    def arranged(self, order: Order, kind: Kind, text: str = "", by_file: Collection[int] = ()) -> list[int]:
+        """Places of the clusters to show, in order.
+
+        Parameters
+        ----------
+        order : Order
+        kind : Kind
+        text : str
+            Part of a name, or a number; folded. Empty: all.
+        by_file : collection of int
+            Clusters that hold an image whose file name has the text.
+        """
+        shown = self._of_kind(kind)
+        if text:
+            found = np.isin(self.ids, np.fromiter(by_file, np.int64, len(by_file)))
+            found[[row for row, name in self._named.items() if text in name]] = True
+            if text.isdecimal():
+                found |= self.ids == int(text[:18])
+            shown &= found
+        keys: dict[Order, Callable[[], tuple[npt.NDArray[Any], ...]]] = {
+            Order.SIZE: lambda: (self.ids, -self._sizes),
+            Order.DOUBT: lambda: (self.ids, -self._sizes, -self._doubts),
+            Order.NAME: lambda: (self.ids, self._name_ranks()),
+            Order.UNFINISHED: lambda: (self.ids, -self._sizes, self._finished),
+        }
+        rows = np.lexsort(keys[order]())
+        return [int(row) for row in rows[shown[rows]]]
+
+    def _of_kind(self, kind: Kind) -> npt.NDArray[np.bool_]:
+        return {
+            Kind.ALL: np.ones(len(self), np.bool_),
+            Kind.GROUPS: self._sizes > 1,
+            Kind.UNFINISHED: ~self._finished,
+            Kind.NAMED: self._has_name,
+            Kind.NAMELESS: ~self._has_name,
+            Kind.SINGLES: self._sizes == 1,
+        }[kind].copy()
+
+    def _name_ranks(self) -> npt.NDArray[np.int64]:
+        """Names first, in their order; what has none stands behind, by number."""
+        if self._ranks is None:
+            self._ranks = np.full(len(self), len(self), np.int64)
+            ordered = sorted(self._named, key=lambda row: natural(self._named[row]))
+            self._ranks[ordered] = np.arange(len(ordered))
+        return self._ranks
+
+
+def files_with(names: Sequence[str], text: str, start: int, stop: int) -> list[int]:
+    """Items of a range whose file name (whole path, where ``text`` names a folder) holds a folded text."""
+    whole = "/" in text
+    found = []
+    for item in range(start, min(stop, len(names))):
+        name = names[item] if whole else names[item].rpartition("/")[2]
+        if text in (name.casefold() if name.isascii() else folded(name)):
+            found.append(item)
+    return found

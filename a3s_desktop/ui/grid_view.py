@@ -1,0 +1,145 @@
+"""A grid of equal cells over any number of rows: a rubber band from empty ground or from what is not selected yet,
+dragging of what is selected, and a place that is kept while the rows change.
+
+The list's own icon mode keeps a tree of all cells, which takes seconds for 20,000; wrapped rows are arithmetic.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from PySide6.QtCore import (
+    QItemSelection,
+    QItemSelectionModel,
+    QItemSelectionRange,
+    QModelIndex,
+    QSize,
+    Qt,
+    QTimer,
+    Signal,
+    Slot,
+)
+from PySide6.QtGui import QKeyEvent, QMouseEvent, QResizeEvent
+from PySide6.QtWidgets import QAbstractItemView, QListView, QWidget
+
+from a3s_desktop.ui.theme import set_role
+
+_MOST_PARTS = 300  # of a selection that is made at once
+_SETTLED = 60  # ms without scrolling
+
+
+class GridView(QListView):
+    """See the module.
+
+    Attributes
+    ----------
+    drags_first : bool
+        Dragging begins on any cell; otherwise on selected ones only, and the rubber band on the others.
+
+    Signals
+    -------
+    opened(QModelIndex)
+        A double click.
+    settled()
+        Scrolling has come to rest.
+    fitted(int)
+        The width of a cell changed.
+    """
+
+    opened = Signal(QModelIndex)
+    settled = Signal()
+    fitted = Signal(int)
+
+    def __init__(self, least: int, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.drags_first = False
+        self._least = least
+        self._height = least
+        self.setViewMode(QListView.ViewMode.ListMode)
+        self.setFlow(QListView.Flow.LeftToRight)
+        self.setWrapping(True)
+        self.setMovement(QListView.Movement.Static)
+        self.setResizeMode(QListView.ResizeMode.Adjust)
+        self.setUniformItemSizes(True)
+        self.setSelectionMode(QAbstractItemView.SelectionMode.ExtendedSelection)
+        self.setSelectionRectVisible(True)
+        self.setVerticalScrollMode(QAbstractItemView.ScrollMode.ScrollPerPixel)
+        self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        self.setVerticalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOn)  # else the width jumps as it comes
+        self.setMouseTracking(True)
+        set_role(self, role="field")
+        self._rest = QTimer(self, singleShot=True, interval=_SETTLED)
+        self._rest.timeout.connect(self.settled)
+        self.verticalScrollBar().valueChanged.connect(self._scrolled)
+        self.doubleClicked.connect(self.opened)
+
+    # cells
+
+    def set_cell_height(self, height: int) -> None:
+        """Height of a cell; its width is fitted to the view."""
+        if height != self._height:
+            self._height = height
+            self._fit()
+
+    @property
+    def columns(self) -> int:
+        """Cells in a row."""
+        return max(self.viewport().width() // max(self.gridSize().width(), 1), 1)
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        self._fit()
+        super().resizeEvent(event)
+
+    def _fit(self) -> None:
+        """As many columns as fit, widened to fill the row."""
+        room = max(self.viewport().width() - 2, self._least)
+        width = room // max(room // self._least, 1)
+        if self.gridSize() != QSize(width, self._height):
+            # The grid alone would do, but for the rubber band, which asks the cells.
+            self.setGridSize(QSize(width, self._height))
+            self.fitted.emit(width)
+
+    # what is selected
+
+    def chosen_rows(self) -> list[int]:
+        """Selected rows, ascending."""
+        ranges = ((part.top(), part.bottom()) for part in self.selectionModel().selection())
+        return sorted({row for top, bottom in ranges for row in range(top, bottom + 1)})
+
+    def choose(self, rows: Iterable[int], current: int = -1) -> None:
+        """Select these rows instead of what was selected; ``current`` gets the keyboard's place."""
+        model, wanted = self.model(), sorted(set(rows))
+        selection = QItemSelection()
+        start = 0
+        for k in range(1, len(wanted) + 1):
+            if k == len(wanted) or wanted[k] != wanted[k - 1] + 1:
+                selection.append(QItemSelectionRange(model.index(wanted[start], 0), model.index(wanted[k - 1], 0)))
+                start = k
+        flags = QItemSelectionModel.SelectionFlag
+        if len(selection) > _MOST_PARTS:
+            selection.clear()  # Qt compares every part with every other one: minutes for thousands
+        if current >= 0:
+            self.selectionModel().setCurrentIndex(model.index(current, 0), flags.NoUpdate)
+        self.selectionModel().select(selection, flags.ClearAndSelect)
+
+    # mouse and keys
+
+    def mousePressEvent(self, event: QMouseEvent) -> None:
+        index = self.indexAt(event.position().toPoint())
+        self.setDragEnabled(index.isValid() and (self.drags_first or self.selectionModel().isSelected(index)))
+        super().mousePressEvent(event)
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        """Escape gives the selection up, then it is the page's."""
+        if event.key() == Qt.Key.Key_Escape and len(self.chosen_rows()) > 1:
+            current = self.currentIndex()
+            self.choose([current.row()] if current.isValid() else [], current.row())
+            return
+        super().keyPressEvent(event)
+
+    def keyboardSearch(self, search: str) -> None:
+        """Letters are the page's keys; a search field finds."""
+
+    @Slot(int)
+    def _scrolled(self, _value: int) -> None:
+        self._rest.start()
