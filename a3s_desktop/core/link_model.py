@@ -25,7 +25,7 @@ shortest edge between the groups, in units of the edges' spread (it finds the ho
 MEMORY = 80.0
 """Answers count less with age, by 1/e over so many: the questions change in kind as the work goes on."""
 
-_MOST = 400  # older answers weigh less than 1 %
+_MOST = 5  # memories: older answers weigh less than 1 %
 _ROUNDS = 30
 _SHORTEST_STEP = 2.0**-10
 
@@ -66,7 +66,7 @@ def probability(facts: Vector, weights: Vector) -> Vector:
     return result
 
 
-def fit(rows: Vector, prior: Prior) -> Vector:
+def fit(rows: Vector, prior: Prior, memory: float = MEMORY) -> Vector:
     """Weights of greatest posterior probability, by Newton's method; steps that overshoot are halved.
 
     Parameters
@@ -74,14 +74,16 @@ def fit(rows: Vector, prior: Prior) -> Vector:
     rows : float64, shape (n, FACTS + 1)
         Facts of the pairs that were answered, in order, and 1.0 for *same*, 0.0 for *different*.
     prior : Prior
+    memory : float
+        Answers over which their weight falls by 1/e.
 
     Returns
     -------
     float64, shape (FACTS,), rounded to 1e-6 so that the last bits of a sum cannot change a choice.
     """
-    rows = rows[-_MOST:]
+    rows = rows[-round(_MOST * memory) :]
     facts, same = rows[:, :FACTS], rows[:, FACTS]
-    weight = np.exp(-(len(rows) - 1 - np.arange(len(rows))) / MEMORY)
+    weight = np.exp(-(len(rows) - 1 - np.arange(len(rows))) / memory)
     precision = 1.0 / prior.deviation**2
     w = prior.mean.copy()
     value = _log_posterior(w, facts, same, weight, prior)

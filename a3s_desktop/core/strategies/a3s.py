@@ -30,6 +30,7 @@ from a3s_desktop.core.context import Context, Step
 from a3s_desktop.core.forest import Forest
 from a3s_desktop.core.group_facts import GroupFacts
 from a3s_desktop.core.link_model import FACTS, fit, inner_prior, merge_prior, probability
+from a3s_desktop.core.outlook import MEMORY, RAISED, Outlook, forecast, load
 from a3s_desktop.core.types import Answer, IntArray, Reason
 
 SURE = 0.9
@@ -70,6 +71,11 @@ class A3S:
     forest's tables. Links between clusters and facts about groups are derived from these.
     """
 
+    def __init__(self) -> None:
+        # What the last question was chosen among, for the outlook: derived anew with every question.
+        self._pairs: tuple[npt.NDArray[np.int64], npt.NDArray[np.int64], npt.NDArray[np.float64]] | None = None
+        self._nodes: tuple[npt.NDArray[np.bool_], npt.NDArray[np.float64]] | None = None
+
     def begin(self, context: Context) -> None:
         """Plant the trees."""
         context.values["merge_weights"] = merge_prior().mean
@@ -89,6 +95,20 @@ class A3S:
 
     def reconsider(self, context: Context) -> None:
         """Nothing to do: candidates are always current."""
+
+    def outlook(self, context: Context) -> Outlook | None:
+        """From the candidates that the pending question was chosen among."""
+        if self._pairs is None or self._nodes is None:
+            return None
+        weights = {
+            kind: fit(context.growing(kind, FACTS + 1).array(), prior, MEMORY)
+            for kind, prior in (("merges", merge_prior()), ("inner", inner_prior()))
+        }
+        first, second, rows = self._pairs
+        guess, facts = self._nodes
+        inner = np.where(guess[:, None], weights["merges"][None], weights["inner"][None])
+        work = load(first, second, probability(rows, weights["merges"]), 1.0 - probability(facts, inner))
+        return forecast(work, self._answered(context))
 
     # --- the parts that are derived
 
@@ -184,7 +204,10 @@ class A3S:
         first, second = pairs.first, pairs.second
         chance = probability(pairs.rows, context.values["merge_weights"])
         gain = (chance * pairs.entropy * TYPICAL_NMI).round(9)
-        gain[(chance < LEAST_CHANCE) | _of_any(context.barred(), first, second)] = 0.0
+        barred = _of_any(context.barred(), first, second)
+        gain[(chance < LEAST_CHANCE) | barred] = 0.0
+        near = (chance >= RAISED) & ~barred
+        self._pairs = first[near], second[near], pairs.rows[near]
         for k in _descending(gain, first, second):
             a, b = int(first[k]), int(second[k])
             pair = self._open_pair(context, facts.faces(a), facts.faces(b))
@@ -199,7 +222,10 @@ class A3S:
         )
         chance = 1.0 - probability(inner.rows, weights)
         gain = (chance * inner.entropy * (2.0 - TYPICAL_NMI)).round(9)
-        gain[(chance < LEAST_CHANCE) | _of_any(context.barred(), inner.cluster)] = 0.0
+        barred = _of_any(context.barred(), inner.cluster)
+        gain[(chance < LEAST_CHANCE) | barred] = 0.0
+        near = (chance >= RAISED) & ~barred
+        self._nodes = inner.guess[near], inner.rows[near]
         forest = facts.forest
         for k in _descending(gain, inner.cluster, inner.node):
             cluster, node = int(inner.cluster[k]), int(inner.node[k])
