@@ -133,19 +133,23 @@ class Session:
         """The entries in force, newest first; at most ``limit``."""
         return tuple(itertools.islice(self._entries(), limit))
 
-    def entries_behind(self, chain: Sequence[tuple[int, int, str]]) -> tuple[HistoryEntry | None, ...]:
+    def entries_behind(
+        self, chain: Sequence[tuple[int, int, str]], dropped: Collection[int] = ()
+    ) -> tuple[HistoryEntry | None, ...]:
         """The entry that each link of a contradiction's chain comes from; None where it is a known label.
 
         Parameters
         ----------
         chain : sequence of (left, right, answer)
             As in `ContradictionError.chain`.
+        dropped : collection of int
+            Numbers of entries that do not count: they are to be dropped already.
         """
         wanted = {(min(left, right), max(left, right), said): None for left, right, said in chain}
         found: dict[tuple[int, int, str], HistoryEntry] = {}
         for node in self._history.nodes():
             entry, conflicts = node.entry, self._position.conflicts
-            if entry.withdrawn or node.count in conflicts:
+            if entry.withdrawn or node.count in conflicts or node.count in dropped:
                 continue
             for left, right, said in _links(entry):
                 key = (min(left, right), max(left, right), said)

@@ -232,6 +232,10 @@ class HistoryEntry:
         For *same* and *different*: P that the answer is wrong by the images alone, in [0, 1]; else 0.
     withdrawn, conflict : bool
         It was taken back out of order; it contradicts earlier entries. Either way it has no effect.
+    what : str
+        What kind of correction it is (`session.entries.CorrectionKind`); empty for others.
+    count : int
+        How many images it is about; ``items`` may be only some of them.
     """
 
     number: int
@@ -244,6 +248,8 @@ class HistoryEntry:
     doubt: float = 0.0
     withdrawn: bool = False
     conflict: bool = False
+    what: str = ""
+    count: int = 2
 
     @property
     def left(self) -> int:

@@ -75,6 +75,8 @@ def history_entry(graph: PairGraph, node: HistoryNode, conflicts: Collection[int
         doubt=doubt_of(graph, entry),
         withdrawn=entry.withdrawn,
         conflict=node.count in conflicts,
+        what=entry.what.value if isinstance(entry, RecordedCorrection) else "",
+        count=entry.count if isinstance(entry, RecordedCorrection) else 2,
     )
 
 

@@ -63,7 +63,7 @@ class Reading(enum.Enum):
     HISTORY = "history"  # (limit) -> tuple of HistoryEntry, newest first
     HISTORY_PAGE = "history page"  # (filter, offset, count, anchor) -> HistoryPage
     TOUCHING = "touching"  # (number of an entry) -> later entries, those of them about the same clusters
-    ENTRIES_BEHIND = "entries behind"  # (chain) -> tuple of HistoryEntry or None
+    ENTRIES_BEHIND = "entries behind"  # (chain, dropped) -> tuple of HistoryEntry or None
     TIMES = "times"  # (since) -> tuple of POSIX seconds, newest first
     AUDIT_PAIR = "audit pair"  # () -> (left, right) or None
     CLUSTERS = "clusters"  # () -> tuple of ClusterSummary

@@ -1,264 +1,284 @@
-"""The answers in force, newest first, each with its two images."""
+"""The history, newest first: everything that was answered and corrected; any of it can be changed."""
 
 from __future__ import annotations
 
-import datetime
-from collections.abc import Sequence
-from typing import Any
-
-from PySide6.QtCore import (
-    QAbstractListModel,
-    QEvent,
-    QModelIndex,
-    QPersistentModelIndex,
-    QPoint,
-    QRect,
-    QRectF,
-    QSize,
-    Qt,
-    QTimer,
-    Signal,
-    Slot,
-)
-from PySide6.QtGui import QColor, QImage, QPainter, QPixmap, QPixmapCache, QShowEvent
-from PySide6.QtWidgets import (
-    QAbstractItemView,
-    QLabel,
-    QListView,
-    QStackedWidget,
-    QStyle,
-    QStyledItemDelegate,
-    QStyleOptionViewItem,
-    QVBoxLayout,
-    QWidget,
-)
+from PySide6.QtCore import QEvent, QModelIndex, QPoint, Qt, Signal, Slot
+from PySide6.QtGui import QHideEvent, QKeyEvent, QShowEvent
+from PySide6.QtWidgets import QAbstractItemView, QLabel, QListView, QStackedWidget, QVBoxLayout, QWidget
 
 from a3s_desktop.core.types import Answer
-from a3s_desktop.i18n import tr, trc
-from a3s_desktop.session.state import Change, HistoryEntry, SessionState
+from a3s_desktop.i18n import tr
+from a3s_desktop.session.listing import HistoryPage
+from a3s_desktop.session.state import Change, ChangeKind, HistoryEntry, SessionState
 from a3s_desktop.ui.bridge import Bridge
-from a3s_desktop.ui.image_loader import SOON, ImageLoader
-from a3s_desktop.ui.theme import SPACE_2, SPACE_3, SPACE_4, icon_pixmap, scaled_font, tokens
+from a3s_desktop.ui.history_delegate import EntryDelegate
+from a3s_desktop.ui.history_filter_bar import HistoryFilterBar
+from a3s_desktop.ui.history_menu import EntryMenu
+from a3s_desktop.ui.history_model import ENTRY_ROLE, HistoryFeed, HistoryModel
+from a3s_desktop.ui.history_notice import HistoryNotice
+from a3s_desktop.ui.history_text import effect_text, when_text
+from a3s_desktop.ui.image_loader import ImageLoader
+from a3s_desktop.ui.pictures import Pictures
+from a3s_desktop.ui.theme import SPACE_4, set_role
 
-LIMIT = 500
-_THUMB = 48
-_ROW = 64
-_GROUP = "history"
-_REFRESH_MS = 120  # several answers in quick succession are fetched once
-_Index = QModelIndex | QPersistentModelIndex
-
-
-class HistoryModel(QAbstractListModel):
-    """Entries as a list model; the entry itself is under ``UserRole``."""
-
-    def __init__(self, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
-        self._entries: tuple[HistoryEntry, ...] = ()
-
-    def set_entries(self, entries: Sequence[HistoryEntry]) -> None:
-        """Replace all."""
-        self.beginResetModel()
-        self._entries = tuple(entries)
-        self.endResetModel()
-
-    def rowCount(self, parent: _Index | None = None) -> int:
-        """Number of entries."""
-        return 0 if parent is not None and parent.isValid() else len(self._entries)
-
-    def data(self, index: _Index, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
-        """The entry, or a line of text (also for screen readers)."""
-        if not index.isValid():
-            return None
-        entry = self._entries[index.row()]
-        if role == Qt.ItemDataRole.UserRole:
-            return entry
-        if role in (Qt.ItemDataRole.DisplayRole, Qt.ItemDataRole.AccessibleTextRole):
-            return f"{entry.number}: {entry.text}, {when_text(entry.when)}"
-        return None
+__all__ = ["HistoryPanel", "when_text"]
 
 
-class HistoryPanel(QWidget):
-    """List of answers; fetches itself after every change while it is shown.
+class EntryList(QListView):
+    """A list of entries that keeps its place while it is filled anew.
 
     Signals
     -------
-    pairChosen(int, int)
-        The two items of an entry that was double-clicked (or Enter).
+    opened(object), menuWanted(object, QPoint), takeBackWanted(object)
+        A `HistoryEntry`: by Enter or a double click; by the menu key or the right button; by Delete.
     """
 
-    pairChosen = Signal(int, int)  # noqa: N815 - Qt's naming
+    opened = Signal(object)
+    menuWanted = Signal(object, QPoint)  # noqa: N815 - Qt's naming
+    takeBackWanted = Signal(object)  # noqa: N815
+
+    def __init__(self, model: HistoryModel, pictures: Pictures, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._entries = model
+        self._number: int | None = None  # of the current entry
+        self._top = 0  # where its row was in the window
+        self.setModel(model)
+        self.setItemDelegate(EntryDelegate(pictures, self))
+        self.setUniformItemSizes(True)
+        self.setVerticalScrollMode(QAbstractItemView.ScrollMode.ScrollPerPixel)
+        self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        self.setEditTriggers(QAbstractItemView.EditTrigger.NoEditTriggers)
+        self.setMouseTracking(True)
+        self.setContextMenuPolicy(Qt.ContextMenuPolicy.CustomContextMenu)
+        self.customContextMenuRequested.connect(self._on_menu)
+        self.doubleClicked.connect(self._on_double_click)
+        pictures.changed.connect(self.viewport().update)
+        model.modelAboutToBeReset.connect(self._note_place)
+
+    @property
+    def current(self) -> HistoryEntry | None:
+        """The current entry."""
+        entry: HistoryEntry | None = self.currentIndex().data(ENTRY_ROLE)
+        return entry
+
+    def go_to(self, row: int) -> None:
+        """Make a row current; the entry that was current before stays where it was in the window."""
+        index = self._entries.index(min(row, self._entries.rowCount() - 1))
+        if not index.isValid():
+            return
+        self.setCurrentIndex(index)
+        entry = self.current
+        if entry is not None and entry.number == self._number:
+            bar = self.verticalScrollBar()
+            bar.setValue(bar.value() + self.visualRect(index).top() - self._top)
+        else:
+            self.scrollTo(index)
+
+    def keyboardSearch(self, search: str) -> None:
+        """Letters are keys of the program, not names of rows."""
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        """Enter opens, Delete takes back, the menu key opens the menu."""
+        key, entry = event.key(), self.current
+        if entry is None:
+            super().keyPressEvent(event)
+        elif key in (Qt.Key.Key_Return, Qt.Key.Key_Enter):
+            self.opened.emit(entry)
+        elif key == Qt.Key.Key_Delete:
+            self.takeBackWanted.emit(entry)
+        else:
+            super().keyPressEvent(event)
+
+    @Slot()
+    def _note_place(self) -> None:
+        index = self.currentIndex()
+        entry = self.current
+        self._number = entry.number if entry is not None else None
+        self._top = self.visualRect(index).top() if index.isValid() else 0
+
+    @Slot(QPoint)
+    def _on_menu(self, place: QPoint) -> None:
+        index = self.indexAt(place)
+        entry = index.data(ENTRY_ROLE) if index.isValid() else self.current
+        if index.isValid():
+            self.setCurrentIndex(index)
+        if entry is not None:
+            self.menuWanted.emit(entry, self.viewport().mapToGlobal(place))
+
+    @Slot(QModelIndex)
+    def _on_double_click(self, index: QModelIndex) -> None:
+        entry = index.data(ENTRY_ROLE)
+        if entry is not None:
+            self.opened.emit(entry)
+
+
+class HistoryPanel(QWidget):
+    """Filter, list, and what the last change of an old answer did.
+
+    Parameters
+    ----------
+    bridge : Bridge
+    loader : ImageLoader
+
+    Signals
+    -------
+    lookWanted(object)
+        A `HistoryEntry` is to be seen large.
+    conflictsAppeared()
+        Entries lost their effect: the panel should be seen.
+    """
+
+    lookWanted = Signal(object)  # noqa: N815 - Qt's naming
+    conflictsAppeared = Signal()  # noqa: N815
 
     def __init__(self, bridge: Bridge, loader: ImageLoader, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._bridge = bridge
-        self._loader = loader
-        self._stale = True
-        self._keys: set[str] = set()
-        self._model = HistoryModel(self)
-        self._list = QListView()
-        self._list.setModel(self._model)
-        self._list.setItemDelegate(_EntryDelegate(self))
-        self._list.setUniformItemSizes(True)
-        self._list.setVerticalScrollMode(QAbstractItemView.ScrollMode.ScrollPerPixel)
-        self._list.setEditTriggers(QAbstractItemView.EditTrigger.NoEditTriggers)
-        self._list.setAccessibleName(tr("Answers, newest first"))
-        self._list.activated.connect(self._on_activated)
-        self._empty = QLabel(tr("Your answers will be listed here."))
-        self._empty.setProperty("role", "muted")
+        self._conflicts: frozenset[int] = frozenset()
+        self._pictures = Pictures(loader, "history", self)
+        self.model = HistoryModel(self)
+        self.feed = HistoryFeed(bridge, self.model, self)
+        self.filter = HistoryFilterBar()
+        self.notice = HistoryNotice()
+        self.list = EntryList(self.model, self._pictures)
+        self.list.setAccessibleName(tr("Answers and corrections, newest first"))
+        self._empty = QLabel()
         self._empty.setAlignment(Qt.AlignmentFlag.AlignCenter)
         self._empty.setWordWrap(True)
+        self._empty.setMargin(SPACE_4)
+        set_role(self._empty, role="muted")
         self._stack = QStackedWidget()
         self._stack.addWidget(self._empty)
-        self._stack.addWidget(self._list)
+        self._stack.addWidget(self.list)
         layout = QVBoxLayout(self)
         layout.setContentsMargins(0, 0, 0, 0)
-        layout.addWidget(self._stack)
-        self._refresh = QTimer(self, singleShot=True, interval=_REFRESH_MS)
-        self._refresh.timeout.connect(self._fetch)
+        layout.setSpacing(0)
+        layout.addWidget(self.notice)
+        layout.addWidget(self.filter)
+        layout.addWidget(self._stack, 1)
+        self._connect()
+        self._show_empty()
+
+    def _connect(self) -> None:
+        bridge = self._bridge
         bridge.stateChanged.connect(self._on_state)
-        bridge.historyReady.connect(self._on_history)
         bridge.closed.connect(self._on_closed)
-        queued = Qt.ConnectionType.QueuedConnection
-        loader.loaded.connect(self._on_loaded, queued)
-
-    @property
-    def model(self) -> HistoryModel:
-        """The entries shown."""
-        return self._model
-
-    def thumbnail(self, item: int) -> QPixmap | None:
-        """The small image of an item if it is there; asks for it otherwise."""
-        items = self._bridge.items
-        if items is None or item in items.problems:
-            return None
-        side = round(_THUMB * self.devicePixelRatioF() * 1.5)
-        box, path = QSize(side, side), items.file(item)
-        image = self._loader.get(path, box)
-        if image is None:
-            if self._loader.failure(path, box) is None:
-                self._keys.add(self._loader.request(path, box, SOON // 2, _GROUP))
-            return None
-        name = f"a3s-{image.cacheKey()}"
-        pixmap = QPixmap()
-        if not QPixmapCache.find(name, pixmap):
-            pixmap = QPixmap.fromImage(image)
-            QPixmapCache.insert(name, pixmap)
-        return pixmap
-
-    @Slot(object, object)
-    def _on_state(self, _state: SessionState, _change: Change) -> None:
-        self._stale = True
-        if self.isVisible():
-            self._refresh.start()
+        self.feed.refreshed.connect(self._on_refreshed)
+        self.filter.changed.connect(self._on_filter)
+        self.notice.showWanted.connect(self.show_without_effect)
+        self.notice.undoWanted.connect(bridge.undo)
+        self.list.opened.connect(self._on_opened)
+        self.list.menuWanted.connect(self._on_menu)
+        self.list.takeBackWanted.connect(self._on_take_back)
 
     @Slot()
-    def _fetch(self) -> None:
-        if self._bridge.state is not None:
-            self._stale = False
-            self._bridge.request_history(LIMIT)
+    def show_without_effect(self) -> None:
+        """List the entries that have no effect now."""
+        self.filter.show_without_effect()
+        self.list.setFocus()
+
+    def change(self, number: int, answer: Answer | None) -> None:
+        """Answer an old question differently, or take an entry back."""
+        self.feed.keep_at(number)
+        self._bridge.change(number, answer)
+
+    @Slot(object, object)
+    def _on_state(self, state: SessionState, change: Change) -> None:
+        question = state.question
+        pair = frozenset({question.left_cluster, question.right_cluster}) if question else frozenset()
+        if change.kind is ChangeKind.OPENED:
+            self._pictures.items = self._bridge.items
+            self.filter.reset()
+            self.notice.clear()
+        else:
+            self._tell(state, change)
+        self._conflicts = frozenset(state.conflicts)
+        self.filter.set_state(pair, state.names)
+        if change.kind is not ChangeKind.CHANGE:
+            # Who answers sees the newest; who reads in the list stays where he is.
+            entry = self.list.current if self.list.hasFocus() else None
+            self.feed.keep_at(entry.number if entry is not None else None)
+
+    def _tell(self, state: SessionState, change: Change) -> None:
+        """What became of later entries."""
+        lost = len(frozenset(state.conflicts) - self._conflicts)
+        if lost:
+            self.notice.say(effect_text(lost), conflicts=True)
+            self.conflictsAppeared.emit()
+        elif change.kind is ChangeKind.CHANGE:
+            self.notice.say(effect_text(0), conflicts=False)
+        else:
+            self.notice.clear()
+
+    @Slot()
+    def _on_filter(self) -> None:
+        entry = self.list.current
+        self.feed.set_filter(self.filter.wanted(), entry.number if entry is not None else None)
 
     @Slot(object)
-    def _on_history(self, entries: Sequence[HistoryEntry]) -> None:
-        at = self._list.verticalScrollBar().value()
-        self._loader.cancel(_GROUP)
-        self._keys.clear()
-        self._model.set_entries(entries)
-        self._list.verticalScrollBar().setValue(at)
-        self._stack.setCurrentWidget(self._list if entries else self._empty)
+    def _on_refreshed(self, page: HistoryPage) -> None:
+        self._pictures.drop()
+        self.filter.show_counts(page.total, page.everything)
+        focused = self._stack.isAncestorOf(self.focusWidget() or self)
+        if page.total:
+            self._stack.setCurrentWidget(self.list)
+            self.list.go_to(max(page.row, 0))
+        else:
+            self._show_empty()
+            if focused:
+                self.filter.search.setFocus()
+
+    def _show_empty(self) -> None:
+        narrow = self.feed.wanted.narrow
+        self._empty.setText(
+            tr("No entry is like this. Choose something else above, or show all.")
+            if narrow
+            else tr("Your answers and corrections will be listed here.")
+        )
+        self._stack.setCurrentWidget(self._empty)
 
     @Slot()
     def _on_closed(self) -> None:
-        self._refresh.stop()
-        self._stale = True
-        self._model.set_entries(())
-        self._stack.setCurrentWidget(self._empty)
+        self._pictures.drop()
+        self._pictures.items = None
+        self.notice.clear()
+        self._conflicts = frozenset()
+        self._show_empty()
 
-    @Slot(str, QImage)
-    def _on_loaded(self, key: str, _image: QImage) -> None:
-        if key in self._keys:
-            self._keys.discard(key)
-            self._list.viewport().update()
-
-    @Slot(QModelIndex)
-    def _on_activated(self, index: QModelIndex) -> None:
-        entry = index.data(Qt.ItemDataRole.UserRole)
+    @Slot(object)
+    def _on_opened(self, entry: HistoryEntry) -> None:
         if entry.right >= 0:
-            self.pairChosen.emit(entry.left, entry.right)
+            self.lookWanted.emit(entry)
+        else:
+            rect = self.list.visualRect(self.list.currentIndex())
+            self._on_menu(entry, self.list.viewport().mapToGlobal(rect.center()))
+
+    @Slot(object, QPoint)
+    def _on_menu(self, entry: HistoryEntry, place: QPoint) -> None:
+        EntryMenu(self._bridge, entry, self.change, self.lookWanted.emit, self._narrow, self).popup(place)
+
+    @Slot(object)
+    def _on_take_back(self, entry: HistoryEntry) -> None:
+        if not entry.withdrawn:
+            self.change(entry.number, None)
+
+    def _narrow(self, entry: HistoryEntry) -> None:
+        state = self._bridge.state
+        if state is not None:
+            self.filter.show_clusters(frozenset(int(state.labels[item]) for item in entry.items))
 
     def showEvent(self, event: QShowEvent) -> None:
         """What changed while it was hidden."""
         super().showEvent(event)
-        if self._stale:
-            self._refresh.start()
+        self.feed.set_live(True)
+
+    def hideEvent(self, event: QHideEvent) -> None:
+        """A hidden list costs nothing."""
+        super().hideEvent(event)
+        self.feed.set_live(False)
 
     def changeEvent(self, event: QEvent) -> None:
         """Icons follow the theme."""
         super().changeEvent(event)
-        if event.type() == QEvent.Type.PaletteChange and hasattr(self, "_list"):
-            self._list.viewport().update()
-
-
-class _EntryDelegate(QStyledItemDelegate):
-    """Left image, answer sign, right image, then number, answer and time."""
-
-    def __init__(self, panel: HistoryPanel) -> None:
-        super().__init__(panel)
-        self._panel = panel
-
-    def sizeHint(self, _option: QStyleOptionViewItem, _index: _Index) -> QSize:
-        """One fixed row height."""
-        return QSize(240, _ROW)
-
-    def paint(self, painter: QPainter, option: QStyleOptionViewItem, index: _Index) -> None:
-        """Qt's; see `draw`."""
-        painter.save()
-        self.draw(painter, option, index.data(Qt.ItemDataRole.UserRole))
-        painter.restore()
-
-    def draw(self, painter: QPainter, option: QStyleOptionViewItem, entry: HistoryEntry) -> None:
-        """Paint one entry."""
-        t = tokens()
-        row: QRect = option.rect  # type: ignore[attr-defined]
-        state = option.state  # type: ignore[attr-defined]
-        if state & QStyle.StateFlag.State_Selected:
-            painter.fillRect(row, QColor(t.accent_soft))
-        elif state & QStyle.StateFlag.State_MouseOver:
-            painter.fillRect(row, QColor(t.hover))
-        painter.setRenderHint(QPainter.RenderHint.SmoothPixmapTransform)
-        top = row.top() + (row.height() - _THUMB) // 2
-        left = QRect(row.left() + SPACE_3, top, _THUMB, _THUMB)
-        sign = QRect(left.right() + 1, top, 28, _THUMB)
-        right = QRect(sign.right() + 1, top, _THUMB, _THUMB)
-        for item, place in ((entry.left, left), (entry.right, right)):
-            pixmap = self._panel.thumbnail(item) if item >= 0 else None
-            painter.fillRect(place, QColor(t.stage))
-            if pixmap is not None:
-                side = min(pixmap.width(), pixmap.height())
-                part = QRectF((pixmap.width() - side) / 2, (pixmap.height() - side) * 0.35, side, side)
-                painter.drawPixmap(QRectF(place), pixmap, part)
-        colour = {Answer.SAME: t.same, Answer.DIFFERENT: t.different}.get(entry.answer or Answer.SKIP, t.skip)
-        symbol = icon_pixmap(_icon(entry), colour, 18, self._panel.devicePixelRatioF())
-        painter.drawPixmap(sign.center() - QPoint(8, 8), symbol)
-        text = QRect(right.right() + SPACE_3, top, row.right() - right.right() - SPACE_4 - SPACE_2, _THUMB)
-        upper, lower = text.adjusted(0, 4, 0, -_THUMB // 2), text.adjusted(0, _THUMB // 2, 0, -4)
-        painter.setFont(scaled_font("base", bold=True))
-        painter.setPen(QColor(colour))
-        painter.drawText(upper, Qt.AlignmentFlag.AlignVCenter, entry.text)
-        painter.setFont(scaled_font("small"))
-        painter.setPen(QColor(t.muted))
-        line = painter.fontMetrics().elidedText(
-            f"#{entry.number}  ·  {when_text(entry.when)}", Qt.TextElideMode.ElideRight, text.width()
-        )
-        painter.drawText(lower, Qt.AlignmentFlag.AlignVCenter, line)
-
-
-def _icon(entry: HistoryEntry) -> str:
-    known = {Answer.SAME: "same", Answer.DIFFERENT: "different"}
-    return known.get(entry.answer or Answer.SKIP, "skip")
-
-
-def when_text(when: float) -> str:
-    """A POSIX time as local time of day, with the date where it is not today."""
-    moment = datetime.datetime.fromtimestamp(when).astimezone()
-    today = datetime.datetime.now().astimezone().date()
-    return moment.strftime("%H:%M" if moment.date() == today else trc("date and time", "%Y-%m-%d %H:%M"))
+        if event.type() == QEvent.Type.PaletteChange and hasattr(self, "list"):
+            self.list.viewport().update()
