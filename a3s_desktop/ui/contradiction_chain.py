@@ -24,12 +24,13 @@ _Index = QModelIndex | QPersistentModelIndex
 
 @dataclass(frozen=True, slots=True)
 class ChainLink:
-    """What was said of two images, and the entry that said it (None: it cannot be dropped)."""
+    """What was said of two images, and the entry that said it (None: it cannot be dropped); or what is new."""
 
     left: int
     right: int
     same: bool
     entry: HistoryEntry | None
+    new: bool = False
 
 
 def link_text(link: ChainLink) -> str:
@@ -40,6 +41,8 @@ def link_text(link: ChainLink) -> str:
 def source_text(link: ChainLink) -> str:
     """Where a link comes from."""
     entry = link.entry
+    if link.new:
+        return tr("new, refused so far")
     if entry is None:
         return tr("known from the start")
     values = {"number": number(entry.number), "time": when_text(entry.when)}

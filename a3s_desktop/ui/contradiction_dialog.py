@@ -24,7 +24,7 @@ from a3s_desktop.ui.contradiction_chain import PICTURE, ChainDelegate, ChainLink
 from a3s_desktop.ui.history_text import NamedItems
 from a3s_desktop.ui.image_loader import ImageLoader
 from a3s_desktop.ui.pictures import Pictures
-from a3s_desktop.ui.theme import SPACE_2, SPACE_3, SPACE_4, SPACE_5, set_role
+from a3s_desktop.ui.theme import SPACE_1, SPACE_2, SPACE_3, SPACE_4, SPACE_5, set_role
 
 
 class _ChainList(QListView):
@@ -91,6 +91,7 @@ class ContradictionDialog(QDialog):
         self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         self.setWindowModality(Qt.WindowModality.WindowModal)
         self.setWindowTitle(tr("Contradiction"))
+        self.setMinimumWidth(560)
         self._done = False
         pictures = Pictures(loader, "contradiction", self)
         pictures.items = items  # type: ignore[assignment]
@@ -121,7 +122,6 @@ class ContradictionDialog(QDialog):
         self.list.dropWanted.connect(self._drop)
         self.drop_button.clicked.connect(self._drop)
         self.keep_button.clicked.connect(self.reject)
-        self.resize(640, 620)
 
     def _lay_out(self) -> None:
         buttons = QHBoxLayout()
@@ -141,7 +141,12 @@ class ContradictionDialog(QDialog):
     def show_chain(self, new: ChainLink, chain: Sequence[ChainLink], dropped: int) -> None:
         """Show a refused link and what forbids it; ``dropped``: how many links were dropped for it already."""
         self.refused.link = new
-        self.refused.setAccessibleName(tr("New, refused"))
+        names = {"left": self.model.name(new.left), "right": self.model.name(new.right)}
+        self.refused.setAccessibleName(
+            tr("Refused: {left} and {right} are the same", **names)
+            if new.same
+            else tr("Refused: {left} and {right} are different", **names)
+        )
         self.refused.update()
         if dropped:
             heading = trn(
@@ -153,9 +158,7 @@ class ContradictionDialog(QDialog):
             heading = tr("This contradicts what was said before.")
         self._heading.setText(heading)
         self._new.setText(
-            tr("New, and refused so far: these two are the same.")
-            if new.same
-            else tr("New, and refused so far: these two are different.")
+            tr("You want these two to be the same:") if new.same else tr("You want these two to be different:")
         )
         self._because.setText(
             trn("{n} earlier link says the opposite:", "{n} earlier links together say the opposite:", len(chain))
@@ -165,6 +168,11 @@ class ContradictionDialog(QDialog):
         likeliest = doubts.index(max(doubts)) if doubts else 0
         self.list.setCurrentIndex(self.model.index(likeliest))
         self.list.scrollTo(self.model.index(likeliest), QAbstractItemView.ScrollHint.PositionAtCenter)
+        row = self.list.sizeHintForRow(0)
+        self.list.setMinimumHeight(row * min(max(len(chain), 2), 3) + 2 * SPACE_1)
+        if not self.isVisible():
+            most = self.parentWidget().height() if self.parentWidget() is not None else 700
+            self.resize(640, min(most - 2 * SPACE_5, 380 + row * max(len(chain), 2)))
         self.setEnabled(True)
         self.list.setFocus()
         self._on_current(self.list.currentIndex())

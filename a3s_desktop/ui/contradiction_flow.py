@@ -63,13 +63,15 @@ class ContradictionFlow(QObject):
             for (left, right, said), entry in zip(self._chain, entries, strict=True)
         ]
         # The chain leads from one image of the refused pair to the other, and says the opposite of it.
-        new = ChainLink(chain[0].left, chain[-1].right, not all(link.same for link in chain), None)
+        new = ChainLink(chain[0].left, chain[-1].right, not all(link.same for link in chain), None, new=True)
+        first = self._dialog is None
         if self._dialog is None:
             self._dialog = ContradictionDialog(self._loader, items, self._window)
             self._dialog.dropWanted.connect(self._on_drop)
             self._dialog.kept.connect(self._on_kept)
-            self._dialog.open()
         self._dialog.show_chain(new, chain, len(self._dropping))
+        if first:
+            self._dialog.open()
 
     @Slot(object)
     def _on_drop(self, link: ChainLink) -> None:

@@ -104,6 +104,7 @@ class SecondLook(QDialog):
         self.feed.set_filter(wanted, anchor)
 
     def _come_up(self) -> None:
+        self._pictures.items = self._bridge.items
         self.notice.clear()
         state = self._bridge.state
         self._conflicts = frozenset(state.conflicts) if state is not None else frozenset()
@@ -304,7 +305,6 @@ class SecondLook(QDialog):
         kind, conflicts = change.kind, frozenset(state.conflicts)  # type: ignore[attr-defined]
         if kind is ChangeKind.OPENED:
             self._looked_at = frozenset()
-            self._pictures.items = self._bridge.items
         elif kind is ChangeKind.CHANGE:
             lost = len(conflicts - self._conflicts)
             self.notice.say(effect_text(lost), conflicts=bool(lost))

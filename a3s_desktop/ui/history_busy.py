@@ -42,6 +42,7 @@ class BusyDialog(QDialog):
         self._left = QLabel(" ")
         set_role(self._left, role="small")
         self.cancel_button = QPushButton(tr("Cancel"))
+        self.cancel_button.setAutoDefault(False)
         self.cancel_button.clicked.connect(self.reject)
         row = QHBoxLayout()
         row.addWidget(self._left, 1)

@@ -11,7 +11,7 @@ from a3s_desktop.session.state import HistoryEntry
 from a3s_desktop.ui.history_model import ENTRY_ROLE
 from a3s_desktop.ui.history_text import colour, detail_text, remark, sign
 from a3s_desktop.ui.pictures import Pictures
-from a3s_desktop.ui.theme import RADIUS_SMALL, SPACE_1, SPACE_2, SPACE_3, icon_pixmap, scaled_font, tokens
+from a3s_desktop.ui.theme import RADIUS_SMALL, SPACE_2, SPACE_3, icon_pixmap, scaled_font, tokens
 
 THUMB = 48  # logical pixels
 _SIGN = 18
@@ -27,8 +27,8 @@ class EntryDelegate(QStyledItemDelegate):
 
     def sizeHint(self, _option: QStyleOptionViewItem, _index: _Index) -> QSize:
         """One height for all rows, so that a list of any length is laid out at once."""
-        text = sum(QFontMetrics(font).height() for font in (_title_font(), scaled_font("small")))
-        return QSize(200, max(THUMB, text + SPACE_1) + 2 * SPACE_2)
+        small = QFontMetrics(scaled_font("small")).height()
+        return QSize(200, max(THUMB, QFontMetrics(_title_font()).height() + 2 * small) + 2 * SPACE_2)
 
     def paint(self, painter: QPainter, option: QStyleOptionViewItem, index: _Index) -> None:
         """Qt's; see `draw`."""
@@ -69,7 +69,7 @@ class EntryDelegate(QStyledItemDelegate):
         painter.setOpacity(1.0)
         if entry.count > 2 and len(entry.items) > 1:
             _draw_more(painter, right, entry.count - 2)
-        middle = between if entry.right >= 0 else (right if entry.left >= 0 else left.united(right))
+        middle = between if entry.left >= 0 else left.united(right)
         symbol = icon_pixmap(sign(entry), colour(entry, t), _SIGN, painter.device().devicePixelRatioF())
         painter.drawPixmap(middle.center().x() - _SIGN // 2 + 1, middle.center().y() - _SIGN // 2 + 1, symbol)
         text = QRect(right.right() + SPACE_3, row.top(), row.right() - right.right() - SPACE_3 - SPACE_2, row.height())
@@ -80,31 +80,36 @@ class EntryDelegate(QStyledItemDelegate):
         title, small = _title_font(), scaled_font("small")
         if entry.withdrawn:
             title.setStrikeOut(True)
-        heights = QFontMetrics(title).height(), QFontMetrics(small).height()
-        top = place.top() + (place.height() - sum(heights) - SPACE_1) // 2
-        upper = QRect(place.left(), top, place.width(), heights[0])
-        lower = QRect(place.left(), top + heights[0] + SPACE_1, place.width(), heights[1])
-        painter.setFont(title)
-        painter.setPen(QColor(t.muted if entry.withdrawn or entry.conflict else colour(entry, t)))
-        _draw_line(painter, upper, entry.text)
-        painter.setFont(small)
         noted = remark(entry)
+        shade = t.muted if entry.withdrawn or entry.conflict else colour(entry, t)
+        lines = [(title, shade, line) for line in _two_lines(entry.text, title, place.width(), bool(noted))]
         if noted:
-            painter.setPen(QColor(t.danger if entry.conflict else t.muted if entry.withdrawn else t.warning))
-            lower.setLeft(lower.left() + _draw_line(painter, lower, noted) + SPACE_2)
-        painter.setPen(QColor(t.muted))
-        _draw_line(painter, lower, detail_text(entry))
+            lines.append((small, t.danger if entry.conflict else t.muted if entry.withdrawn else t.warning, noted))
+        lines.append((small, t.muted, detail_text(entry)))
+        heights = [QFontMetrics(font).height() for font, *_ in lines]
+        top = place.top() + (place.height() - sum(heights)) // 2
+        for (font, ink, text), height in zip(lines, heights, strict=True):
+            painter.setFont(font)
+            painter.setPen(QColor(ink))
+            shown = painter.fontMetrics().elidedText(text, Qt.TextElideMode.ElideRight, max(0, place.width()))
+            flags = Qt.AlignmentFlag.AlignVCenter | Qt.TextFlag.TextSingleLine
+            painter.drawText(QRect(place.left(), top, place.width(), height), flags, shown)
+            top += height
 
 
 def _title_font() -> QFont:
     return scaled_font("base", bold=True)
 
 
-def _draw_line(painter: QPainter, place: QRect, text: str) -> int:
-    """One line, shortened where it does not fit; returns its width."""
-    shown = painter.fontMetrics().elidedText(text, Qt.TextElideMode.ElideRight, max(0, place.width()))
-    painter.drawText(place, Qt.AlignmentFlag.AlignVCenter | Qt.TextFlag.TextSingleLine, shown)
-    return painter.fontMetrics().horizontalAdvance(shown)
+def _two_lines(text: str, font: QFont, width: int, single: bool) -> list[str]:
+    """A title, broken between words where one line does not hold it."""
+    metrics, words = QFontMetrics(font), text.split(" ")
+    if single or metrics.horizontalAdvance(text) <= width or len(words) == 1:
+        return [text]
+    count = len(words) - 1
+    while count > 1 and metrics.horizontalAdvance(" ".join(words[:count])) > width:
+        count -= 1
+    return [" ".join(words[:count]), " ".join(words[count:])]
 
 
 def _draw_more(painter: QPainter, place: QRect, count: int) -> None:

@@ -5,12 +5,22 @@ from __future__ import annotations
 import datetime
 from collections.abc import Mapping
 
-from PySide6.QtCore import QTimer, Signal, Slot
-from PySide6.QtWidgets import QComboBox, QGridLayout, QHBoxLayout, QLabel, QLineEdit, QPushButton, QVBoxLayout, QWidget
+from PySide6.QtCore import QEvent, QTimer, Signal, Slot
+from PySide6.QtWidgets import (
+    QComboBox,
+    QGridLayout,
+    QHBoxLayout,
+    QLabel,
+    QLineEdit,
+    QPushButton,
+    QToolButton,
+    QVBoxLayout,
+    QWidget,
+)
 
 from a3s_desktop.i18n import mark, number, tr, trn
 from a3s_desktop.session.listing import EntryGroup, HistoryFilter
-from a3s_desktop.ui.theme import SPACE_1, SPACE_2, set_role
+from a3s_desktop.ui.theme import SPACE_1, SPACE_2, icon, set_role
 
 _TYPING_MS = 250
 _DAY = 86_400.0
@@ -57,6 +67,11 @@ class HistoryFilterBar(QWidget):
         self.cluster.setPlaceholderText(tr("Number or name of a cluster"))
         self.cluster.setAccessibleName(tr("Number or name of a cluster"))
         self.cluster.hide()
+        self.more = QToolButton()
+        self.more.setCheckable(True)
+        self.more.setToolTip(tr("Filter by kind, date, state and clusters"))
+        self.more.setAccessibleName(tr("Filter"))
+        self.more.setIcon(icon("tones"))
         self.count = QLabel()
         set_role(self.count, role="small")
         self.clear = QPushButton(tr("Show all"))
@@ -72,9 +87,12 @@ class HistoryFilterBar(QWidget):
             choice.currentIndexChanged.connect(self._tell)
         self.clusters.currentIndexChanged.connect(self._on_clusters)
         self.clear.clicked.connect(self.reset)
+        self.more.toggled.connect(self.choices.setVisible)
 
     def _lay_out(self) -> None:
-        grid = QGridLayout()
+        self.choices = QWidget()
+        grid = QGridLayout(self.choices)
+        grid.setContentsMargins(0, 0, 0, 0)
         grid.setSpacing(SPACE_1)
         for place, choice in enumerate((self.kind, self.date, self.state, self.clusters)):
             grid.addWidget(choice, *divmod(place, 2))
@@ -86,9 +104,14 @@ class HistoryFilterBar(QWidget):
         column = QVBoxLayout(self)
         column.setContentsMargins(SPACE_2, SPACE_2, SPACE_2, SPACE_1)
         column.setSpacing(SPACE_1)
-        column.addWidget(self.search)
-        column.addLayout(grid)
+        first = QHBoxLayout()
+        first.setSpacing(SPACE_1)
+        first.addWidget(self.search, 1)
+        first.addWidget(self.more)
+        column.addLayout(first)
+        column.addWidget(self.choices)
         column.addWidget(self.cluster)
+        self.choices.hide()
         column.addLayout(last)
 
     def wanted(self) -> HistoryFilter:
@@ -151,8 +174,16 @@ class HistoryFilterBar(QWidget):
             self.search.setFocus()
         self.clear.setVisible(narrow)
 
+    def changeEvent(self, event: QEvent) -> None:
+        """The icon follows the theme."""
+        super().changeEvent(event)
+        if event.type() == QEvent.Type.PaletteChange and hasattr(self, "more"):
+            self.more.setIcon(icon("tones"))
+
     @Slot()
     def _tell(self) -> None:
+        if any(choice.currentIndex() for choice in (self.kind, self.date, self.state, self.clusters)):
+            self.more.setChecked(True)  # what is in force is seen
         self.cluster.setVisible(self.clusters.currentIndex() == _CHOSEN)
         self.changed.emit()
 

@@ -11,7 +11,7 @@ from a3s_desktop.session.listing import HistoryFilter, HistoryPage
 from a3s_desktop.session.state import Change, ChangeKind, HistoryEntry, SessionState
 from a3s_desktop.ui.bridge import Bridge
 from a3s_desktop.ui.engine_room import Reading
-from a3s_desktop.ui.history_text import spoken_text
+from a3s_desktop.ui.history_text import NamedItems, spoken_text
 
 PAGE = 200  # entries asked for at a time
 REFRESH_MS = 120  # several answers in quick succession are fetched once
@@ -32,7 +32,7 @@ class HistoryModel(QAbstractListModel):
 
     def __init__(self, parent: QObject | None = None) -> None:
         super().__init__(parent)
-        self.bridge_items: Any = None  # for the names of files that screen readers say
+        self.items: NamedItems | None = None  # for the names of files that screen readers say
         self._total = 0
         self._rows: dict[int, HistoryEntry] = {}
 
@@ -75,7 +75,7 @@ class HistoryModel(QAbstractListModel):
             return self.entry(index.row())
         if role in (Qt.ItemDataRole.DisplayRole, Qt.ItemDataRole.AccessibleTextRole):
             entry = self._rows.get(index.row())
-            return tr("Loading…") if entry is None else spoken_text(entry, self.bridge_items)
+            return tr("Loading…") if entry is None else spoken_text(entry, self.items)
         return None
 
 
@@ -147,6 +147,7 @@ class HistoryFeed(QObject):
             return
         self._stale = self._again = False
         self._row = -1
+        self._model.items = self._bridge.items
         self._send(fresh=True, offset=0, anchor=self._anchor)
 
     def _send(self, fresh: bool, offset: int, anchor: int | None) -> None:
@@ -157,7 +158,6 @@ class HistoryFeed(QObject):
     def _on_state(self, _state: SessionState, change: Change) -> None:
         self._stale = True
         if change.kind is ChangeKind.OPENED:
-            self._model.bridge_items = self._bridge.items
             self._wanted, self._anchor = HistoryFilter(), None
         if self.live:
             self._soon.start()

@@ -71,8 +71,7 @@ class EntryList(QListView):
         if entry is not None and entry.number == self._number:
             bar = self.verticalScrollBar()
             bar.setValue(bar.value() + self.visualRect(index).top() - self._top)
-        else:
-            self.scrollTo(index)
+        self.scrollTo(index)
 
     def keyboardSearch(self, search: str) -> None:
         """Letters are keys of the program, not names of rows."""

@@ -30,6 +30,7 @@ _CORRECTIONS = {
     "finish": "check-circle",
     "reopen": "original",
     "requeue": "requeue",
+    "parts": "different",
 }
 ANSWER_TEXTS = {
     Answer.SAME: mark("Same"),
@@ -92,10 +93,13 @@ def doubt_text(entry: HistoryEntry) -> str:
         return tr("This was taken back and has no effect.")
     if entry.conflict:
         return tr("This contradicts earlier entries and has no effect now.")
+    if entry.kind is not EntryKind.ANSWER:
+        return ""
+    share = percent(entry.doubt)
     if entry.answer is Answer.SAME:
-        return tr("By the images alone they are different with {share}.", share=percent(entry.doubt))
+        return tr("Judged by the images alone they are different, with a probability of {share}.", share=share)
     if entry.answer is Answer.DIFFERENT:
-        return tr("By the images alone they are the same with {share}.", share=percent(entry.doubt))
+        return tr("Judged by the images alone they are the same, with a probability of {share}.", share=share)
     return ""
 
 
