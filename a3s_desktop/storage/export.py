@@ -1,7 +1,8 @@
 """The clusters as files for other programs.
 
-CSV: UTF-8, columns ``path,cluster,name,status``, one row per image, in item order. Two rules keep spreadsheet programs
-from taking text for a formula, and both can be undone when the file is read back (`names.NameIndex`, `plain_name`):
+CSV: UTF-8, columns ``path,cluster,name,status,confidence``, one row per image, in item order. Two rules keep
+spreadsheet programs from taking text for a formula, and both can be undone when the file is read back
+(`names.NameIndex`, `plain_name`):
 
 * a *path* that begins like a formula (``=``, ``+``, ``-``, ``@``, a tab or line break) gets ``./`` in front: it still
   leads to the same file;
@@ -15,13 +16,13 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence, Set
 from pathlib import Path
 from typing import Any
 
 import numpy.typing as npt
 
-from a3s_desktop.core.types import IntArray
+from a3s_desktop.core.types import FloatArray, IntArray
 from a3s_desktop.storage import files
 from a3s_desktop.storage.items import Items
 from a3s_desktop.storage.names import export_form
@@ -59,6 +60,7 @@ def export_csv(
     confirmed: Sequence[bool] | npt.NDArray[Any],
     overwrite: bool = False,
     junk: Collection[int] = (),
+    confidence: FloatArray | None = None,
 ) -> None:
     """Write the clusters as CSV, atomically; see the module's description for the rules.
 
@@ -74,6 +76,8 @@ def export_csv(
         Whether an existing file may be replaced.
     junk : collection of int
         Items that left the clustering: their status is "junk", whatever else is known of them.
+    confidence : float32, shape (N,), optional
+        1 (sure) to 0; empty in the file where it is not known.
 
     Raises
     ------
@@ -81,11 +85,11 @@ def export_csv(
         A file is there already, or the disk refused; nothing was changed.
     """
     with files.atomic_file(out, overwrite) as file:
-        files.write_all(file, b"path,cluster,name,status\n")
+        files.write_all(file, b"path,cluster,name,status,confidence\n")
         for start in range(0, len(items), _CHUNK):
             rows = [
-                ",".join((_field(safe_path(path)), str(cluster), _field(safe_name(name)), status))
-                for path, cluster, name, status in _rows(items, labels, names, confirmed, start, junk)
+                ",".join((field(safe_path(path)), str(cluster), field(safe_name(name)), status, _decimal(sure)))
+                for path, cluster, name, status, sure in _rows(items, labels, names, confirmed, start, junk, confidence)
             ]
             files.write_all(file, ("\n".join(rows) + "\n").encode("utf-8", "backslashreplace"))
 
@@ -98,17 +102,19 @@ def export_json(
     confirmed: Sequence[bool] | npt.NDArray[Any],
     overwrite: bool = False,
     junk: Collection[int] = (),
+    confidence: FloatArray | None = None,
 ) -> None:
     """Write the clusters as JSON (ASCII; every path and name survives as it is), atomically; see `export_csv`.
 
-    ``{"format": "a3s-clusters", "version": 1, "items": [{"path", "cluster", "name", "status"}, ...]}``
+    ``{"format": "a3s-clusters", "version": 1, "items": [{"path", "cluster", "name", "status",
+    "confidence"}, ...]}``
     """
     with files.atomic_file(out, overwrite) as file:
         files.write_all(file, b'{"format": "a3s-clusters", "version": 1, "items": [\n')
         for start in range(0, len(items), _CHUNK):
             rows = [
-                json.dumps({"path": path, "cluster": cluster, "name": name, "status": status})
-                for path, cluster, name, status in _rows(items, labels, names, confirmed, start, junk)
+                json.dumps({"path": path, "cluster": cluster, "name": name, "status": status, "confidence": sure})
+                for path, cluster, name, status, sure in _rows(items, labels, names, confirmed, start, junk, confidence)
             ]
             comma = ",\n" if start + _CHUNK < len(items) else "\n"
             files.write_all(file, (",\n".join(rows) + comma).encode("ascii"))
@@ -122,19 +128,26 @@ def _rows(
     confirmed: Sequence[bool] | npt.NDArray[Any],
     start: int,
     junk: Collection[int],
-) -> list[tuple[str, int, str, str]]:
+    confidence: FloatArray | None,
+) -> list[tuple[str, int, str, str, float | None]]:
     stop = min(start + _CHUNK, len(items))
+    away = junk if isinstance(junk, Set) else set(junk)
     return [
         (
             items.paths[i],
             int(labels[i]),
             names.get(int(labels[i]), ""),
-            JUNK if i in junk else CONFIRMED if confirmed[i] else AUTOMATIC,
+            JUNK if i in away else CONFIRMED if confirmed[i] else AUTOMATIC,
+            None if confidence is None else round(float(confidence[i]), 3),
         )
         for i in range(start, stop)
     ]
 
 
-def _field(text: str) -> str:
+def _decimal(value: float | None) -> str:
+    return "" if value is None else f"{value:.3f}"
+
+
+def field(text: str) -> str:
     """A field, quoted where any usual separator, a quotation mark, a line break or a blank at an end is in it."""
     return '"' + text.replace('"', '""') + '"' if _QUOTED.search(text) else text

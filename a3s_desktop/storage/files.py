@@ -15,14 +15,14 @@ import os
 import secrets
 import shutil
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any, BinaryIO
 
 import numpy as np
 import numpy.typing as npt
 
-from a3s_desktop.errors import StorageFailedError
+from a3s_desktop.errors import InputError, StorageFailedError
 from a3s_desktop.i18n import mark, tr
 
 TEMPORARY = ".a3s-new-"
@@ -147,6 +147,12 @@ def remove_file(path: Path) -> None:
     """Remove a file; absent is fine."""
     with contextlib.suppress(FileNotFoundError):
         os.unlink(path)
+
+
+def remove_empty(folder: Path) -> None:
+    """Remove a folder, if nothing is in it."""
+    with contextlib.suppress(OSError):
+        os.rmdir(folder)
 
 
 def remove_tree(folder: Path) -> None:
@@ -334,6 +340,54 @@ def read_bytes(path: Path) -> bytes:
         return long_path(path).read_bytes()
     except FileNotFoundError:
         return b""
+
+
+def free_bytes(folder: Path) -> int:
+    """Room left on the drive of a folder."""
+    try:
+        return shutil.disk_usage(folder).free
+    except OSError as error:
+        raise write_failed(folder, error) from error
+
+
+def hard_link(source: Path, target: Path) -> None:
+    """Give a file one more name; a symbolic link is followed first. Raises `OSError`."""
+    os.link(os.path.realpath(long_path(source)), target)
+
+
+def symlink(to: str, target: Path) -> None:
+    """Make a symbolic link. Raises `OSError`."""
+    os.symlink(to, target)
+
+
+def copy_plain(source: Path, target: Path, check: Callable[[], None]) -> None:
+    """Copy a file's content and time to a new file inside a temporary folder.
+
+    Raises
+    ------
+    InputError
+        The source cannot be read.
+    OSError
+        The target cannot be written.
+    """
+    try:
+        reader = open(long_path(source), "rb")  # noqa: SIM115 - its errors are told from those of the target
+    except OSError as error:
+        raise InputError(cause_of(error)[0]) from error
+    with reader, open_new(target) as writer:
+        while True:
+            check()
+            try:
+                chunk = reader.read(_CHUNK)
+            except OSError as error:
+                raise InputError(cause_of(error)[0]) from error
+            if not chunk:
+                break
+            write_all(writer, chunk)
+        sync_file(writer)
+        found = os.fstat(reader.fileno())
+    with contextlib.suppress(OSError):
+        os.utime(target, ns=(found.st_atime_ns, found.st_mtime_ns))
 
 
 def copy_file(source: Path, target: Path) -> None:

@@ -33,7 +33,7 @@ def test_csv_as_other_programs_read_it(tmp_path: Path) -> None:
     out = tmp_path / "out.csv"
     export_csv(out, Items(tmp_path, PATHS), LABELS, NAMES, CONFIRMED)
     assert out.read_bytes().startswith(
-        b"path,cluster,name,status\na.jpg,0,'=1+1,confirmed\n".replace(b"'=1+1", b'"\'=1+1"')
+        b"path,cluster,name,status,confidence\na.jpg,0,'=1+1,confirmed,\n".replace(b"'=1+1", b'"\'=1+1"')
     )
     with open(out, encoding="utf-8", newline="") as file:
         rows = list(csv.DictReader(file))
