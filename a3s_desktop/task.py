@@ -54,10 +54,10 @@ class Task:
         self._started = 0.0
         self._reported = 0.0
 
-    def plan(self, count: int) -> None:
-        """Say how many stages will follow, so that reports can carry "2 of 5"."""
+    def plan(self, count: int, done: int = 0) -> None:
+        """Say how many stages there are, so that reports can carry "2 of 5"; ``done`` of them lie behind."""
         self._count = count
-        self._index = -1
+        self._index = done - 1
 
     def stage(self, name: str) -> None:
         """Begin a stage. Raises `Cancelled` where the user asked for it."""

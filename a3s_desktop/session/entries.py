@@ -26,6 +26,7 @@ class CorrectionKind(enum.StrEnum):
     FINISH = "finish"
     REOPEN = "reopen"
     REQUEUE = "requeue"
+    PARTS = "parts"  # parts of one photo are different: said of all of them when the project is made
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import time
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -10,7 +11,11 @@ from a3s_desktop.core.initialization import initialize, stage_count
 from a3s_desktop.core.types import InitialState
 from a3s_desktop.errors import ProjectError
 from a3s_desktop.i18n import tr
+from a3s_desktop.session.history import CORRECT
+from a3s_desktop.session.operations import parts_differ
 from a3s_desktop.session.session import Session
+from a3s_desktop.storage.embedding import prepare
+from a3s_desktop.storage.parts import same_photo_pairs
 from a3s_desktop.storage.workspace import (
     ProjectSpec,
     SpecReport,
@@ -60,15 +65,16 @@ def create_project(spec: ProjectSpec, task: Task, report: SpecReport | None = No
     ------
     InputError, ProjectError, StorageFailedError, Cancelled
     """
-    stages = stage_count(len(spec.features), spec.initial.for_strategy(spec.strategy.strategy))
+    stages = 1 + stage_count(max(1, len(spec.features)), spec.initial.for_strategy(spec.strategy.strategy))
+    checks = int(report is None)
     if report is None:
-        task.plan(2 + stages)
+        task.plan(1 + stages + 2 * (spec.embedding is not None))
         task.stage(tr("Checking the files"))
         report = check_spec(spec, task)
-    else:
-        task.plan(1 + stages)
     if report.errors:
         raise report.errors[0]
+    task.plan(checks + stages + 2 * report.to_compute, checks)
+    spec, report = prepare(spec, report, task)
     task.stage(tr("Copying the features"))
     workspace = create_workspace(spec, report, task)
     try:
@@ -136,5 +142,19 @@ def open_session(folder: Path, read_only: bool = False, task: Task | None = None
 def _first_stage(workspace: Workspace, task: Task) -> InitialState:
     options = workspace.initial_options.for_strategy(workspace.strategy_options.strategy)
     initial = initialize(workspace.views(), options, task)
+    _keep_parts_apart(workspace)
     workspace.save_initial(initial)
     return initial
+
+
+def _keep_parts_apart(workspace: Workspace) -> None:
+    """What was chosen of parts of one photo, as the first entry of the history: seen there, and to be taken back.
+
+    Before the result of stage one is kept: where that is there, the entry is, too.
+    """
+    if not workspace.choices.get("parts_differ") or workspace.journal.last:
+        return
+    pairs = same_photo_pairs(workspace.items.paths)
+    if pairs:
+        entry = parts_differ(pairs, time.time())
+        workspace.journal.append(CORRECT, entry.payload(), entry.when)

@@ -197,6 +197,28 @@ class Requeue:
         return RecordedCorrection(CorrectionKind.REQUEUE, Correction(requeue=True), (), count, when)
 
 
+@dataclass(frozen=True, slots=True)
+class PartsDiffer:
+    """Parts of one photo show two individuals: pairs of images as `storage.parts.same_photo_pairs` gives them."""
+
+    pairs: Pairs
+
+    def record(self, engine: Engine, names: Names, when: float) -> RecordedCorrection:  # noqa: ARG002
+        """Cannot-links between the parts of each photo."""
+        return parts_differ(self.pairs, when)
+
+
+def parts_differ(pairs: Sequence[tuple[int, int]], when: float) -> RecordedCorrection:
+    """The entry that keeps pairs of parts apart; ``count`` is the number of pairs. Raises `InputError` for none."""
+    if not pairs:
+        raise InputError(
+            tr("No photo has two parts that are apart."), tr("Parts that cover each other may be of one individual.")
+        )
+    apart = tuple((int(left), int(right)) for left, right in pairs)
+    shown = tuple(dict.fromkeys(itertools.chain.from_iterable(apart[:_SHOWN])))[:_SHOWN]
+    return RecordedCorrection(CorrectionKind.PARTS, Correction(apart=apart), shown, len(apart), when)
+
+
 # --- helpers
 
 

@@ -83,6 +83,9 @@ _CORRECTIONS = {
     CorrectionKind.FINISH: markn("Finish cluster of {n} image", "Finish cluster of {n} images"),
     CorrectionKind.REOPEN: markn("Reopen cluster of {n} image", "Reopen cluster of {n} images"),
     CorrectionKind.REQUEUE: markn("Ask {n} skipped pair again", "Ask {n} skipped pairs again"),
+    CorrectionKind.PARTS: markn(
+        "Parts of one photo are different: {n} pair", "Parts of one photo are different: {n} pairs"
+    ),
 }
 
 
