@@ -133,6 +133,7 @@ class OptionsForm(QWidget):
         if tip:
             note = QLabel(tip)
             note.setProperty("role", "small")
+            note.setWordWrap(True)
             form.addRow("", note)
 
 
@@ -147,6 +148,8 @@ def _spin(low: int, high: int, value: int) -> QSpinBox:
 
 def _combo(choices: tuple[tuple[str, str], ...], value: str) -> QComboBox:
     combo = QComboBox()
+    combo.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon)
+    combo.setMinimumContentsLength(24)  # a longer text is cut, not the form
     for key, text in choices:
         combo.addItem(tr(text), key)
     combo.setCurrentIndex(combo.findData(value))

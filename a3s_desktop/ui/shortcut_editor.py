@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from pathlib import Path
 
-from PySide6.QtCore import QSize, Qt, Signal, Slot
+from PySide6.QtCore import QEvent, QSize, Qt, Signal, Slot
 from PySide6.QtGui import QAction, QBrush, QColor, QIcon, QKeySequence, QPixmap, QShortcut
 from PySide6.QtWidgets import (
     QComboBox,
@@ -55,6 +55,7 @@ class ShortcutEditor(QDialog):
     saved = Signal(object)
 
     def __init__(self, parent: QWidget | None, keys: Mapping[str, tuple[str, ...]], folder: Path) -> None:
+        self._rows: dict[str, QTreeWidgetItem] = {}  # first: changes of the palette may come from here on
         super().__init__(parent)
         self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         self.setWindowModality(Qt.WindowModality.WindowModal)
@@ -62,7 +63,6 @@ class ShortcutEditor(QDialog):
         self.keys: Keys = {name: tuple(each) for name, each in keys.items()}
         self._folder = folder
         self._specs = by_id()
-        self._rows: dict[str, QTreeWidgetItem] = {}
         layout = QVBoxLayout(self)
         layout.setContentsMargins(SPACE_5, SPACE_4, SPACE_5, SPACE_4)
         layout.setSpacing(SPACE_3)
@@ -191,6 +191,15 @@ class ShortcutEditor(QDialog):
             group.setExpanded(True)
 
     # Showing
+
+    def changeEvent(self, event: QEvent) -> None:
+        """Pictures follow the theme."""
+        super().changeEvent(event)
+        if event.type() == QEvent.Type.PaletteChange and self._rows:
+            for action, item in self._rows.items():
+                if self._specs[action].icon:
+                    item.setIcon(0, icon(self._specs[action].icon))
+            self._refresh()
 
     def clashes(self) -> dict[str, tuple[str, ...]]:
         """Keys that are given twice, with the actions that share them."""

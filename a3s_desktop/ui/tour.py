@@ -192,8 +192,8 @@ class Tour(QWidget):
 
     def _place(self) -> None:
         """The card beside what it is about, where there is room; else in the middle."""
-        width = min(max(_CARD_WIDTH, self.next_button.sizeHint().width() * 4), self.width() - 2 * SPACE_4)
         layout = self._card.layout()
+        width = min(max(_CARD_WIDTH, layout.sizeHint().width()), self.width() - 2 * SPACE_4)
         height = layout.totalHeightForWidth(width) if layout.hasHeightForWidth() else self._card.sizeHint().height()
         self._card.setGeometry(card_place(self._hole(), self.rect(), width, height))
 
