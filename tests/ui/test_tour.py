@@ -29,6 +29,8 @@ def program(qtbot: QtBot, tmp_path: Path, project: Path) -> Iterator[Program]:
         program.show()
     program.shell.open_project(project)
     qtbot.waitUntil(lambda: program.label.ready, timeout=10_000)
+    program.window.activateWindow()
+    qtbot.waitUntil(program.window.isActiveWindow)
     yield program
     program.shutdown()
 
@@ -41,7 +43,7 @@ def begin(program: Program) -> Tour:
 
 
 def press(key: Qt.Key) -> None:
-    QTest.keyClick(QApplication.focusWidget(), key)
+    QTest.keyClick(QApplication.focusWidget() or QApplication.activeWindow(), key)
 
 
 def test_four_steps_by_keyboard_to_the_end(program: Program, qtbot: QtBot) -> None:
