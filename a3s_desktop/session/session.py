@@ -34,7 +34,7 @@ from a3s_desktop.task import Task
 log = logging.getLogger(__name__)
 
 SNAPSHOT_EVERY = 200
-FAR = 50  # entries to be given again from which on the way is long: the way back is kept, progress is told
+FAR = 50
 EXPORT_FORMATS = ("csv", "json")
 
 Outcome = tuple[SessionState, Change]
@@ -59,6 +59,8 @@ class Session:
         Changes then raise `ReadOnlyError`.
     snapshot_every : int
         Answers between two snapshots of the engine in the journal; 0: none.
+    far : int
+        Entries to be given again from which on a way is long: the way back is kept in memory, progress is told.
     task : Task, optional
         Progress and cancellation of the replay.
 
@@ -82,6 +84,7 @@ class Session:
         workspace: Workspace | None = None,
         read_only: bool = False,
         snapshot_every: int = SNAPSHOT_EVERY,
+        far: int = FAR,
         task: Task | None = None,
     ) -> None:
         self._initial = initial
@@ -89,6 +92,7 @@ class Session:
         self._workspace = workspace
         self._read_only = read_only
         self._snapshot_every = snapshot_every
+        self._far = far
         self._source = EngineSource(initial, views, options, journal)
         self._history = History.fold(journal.records())
         self._position, self.warnings = self._source.position(self._history.entries, task)
@@ -167,10 +171,12 @@ class Session:
         return draw_pair(self.engine, shown, self._source.options.seed)
 
     def times(self, since: float) -> tuple[float, ...]:
-        """When the answers in force were given, newest first, from ``since`` (POSIX seconds) on."""
+        """When the answers *same* and *different* were given, newest first, from ``since`` (POSIX seconds) on."""
         found = itertools.takewhile(lambda node: node.entry.when >= since, self._history.nodes())
         return tuple(
-            node.entry.when for node in found if isinstance(node.entry, RecordedAnswer) and not node.entry.withdrawn
+            node.entry.when
+            for node in found
+            if isinstance(node.entry, RecordedAnswer) and node.entry.answer.is_constraint and not node.entry.withdrawn
         )
 
     def look_ahead(self) -> LookAhead:
@@ -405,7 +411,7 @@ class Session:
         """Bring the engine to the entries of ``history``; returns how to come back. An error changes nothing."""
         position, before, target = self._position, self._history.entries, history.entries
         steps = position.steps_to(target)
-        if steps is not None and steps <= FAR:
+        if steps is not None and steps <= self._far:
             position.go(target, refuse_last=refuse)
             return lambda: position.go(before)
         if task is not None:

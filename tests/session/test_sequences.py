@@ -139,15 +139,16 @@ def run(
     journal: JournalProtocol,
     reopen: Callable[[JournalProtocol], JournalProtocol],
     snapshot_every: int,
+    far: int = 50,
 ) -> Session:
     """Carry ``steps`` out; those that do not apply are left out."""
-    session = data.session(journal, snapshot_every=snapshot_every)
+    session = data.session(journal, snapshot_every=snapshot_every, far=far)
     for operation, number in steps:
         state = session.state
         if operation == "restart":
             before = session.engine.digest()
             journal = reopen(journal)
-            session = data.session(journal, snapshot_every=snapshot_every)
+            session = data.session(journal, snapshot_every=snapshot_every, far=far)
             assert session.engine.digest() == before
         elif operation == "undo":
             if state.can_undo:
@@ -252,7 +253,8 @@ def test_random_sequences_in_memory(whole: Data, part: Data, small: Data, seed: 
     for number in range(IN_MEMORY // 8):
         data = whole if number % 60 == 0 else part if number % 6 == 0 else small
         journal = MemoryJournal()
-        session = run(data, sequence(rng, 36), journal, lambda same: same, int(rng.integers(1, 12)))
+        often, far = rng.integers(1, 12, 2).tolist()
+        session = run(data, sequence(rng, 36), journal, lambda same: same, often, far)
         check_against_replay(data, session, journal)
 
 
@@ -270,7 +272,8 @@ def test_random_sequences_on_disk(small: Data, tmp_path: Path) -> None:
             journals.append(open_journal(path))
             return journals[-1]
 
-        session = run(small, sequence(rng, 36), journals[0], reopen, int(rng.integers(1, 12)))
+        often, far = rng.integers(1, 12, 2).tolist()
+        session = run(small, sequence(rng, 36), journals[0], reopen, often, far)
         check_against_replay(small, session, journals[-1])
         journals[-1].close()
 
@@ -279,8 +282,9 @@ def test_random_sequences_on_disk(small: Data, tmp_path: Path) -> None:
 @given(
     st.lists(st.tuples(st.sampled_from(sorted(set(OPERATIONS))), st.integers(0, 10_000)), max_size=40),
     st.integers(1, 8),
+    st.integers(1, 8),
 )
-def test_shortest_sequences_that_fail(blobs: Data, steps: list[Step], snapshot_every: int) -> None:
+def test_shortest_sequences_that_fail(blobs: Data, steps: list[Step], snapshot_every: int, far: int) -> None:
     journal = MemoryJournal()
-    session = run(blobs, steps, journal, lambda same: same, snapshot_every)
+    session = run(blobs, steps, journal, lambda same: same, snapshot_every, far)
     check_against_replay(blobs, session, journal)
