@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from types import MappingProxyType
 from typing import Any
 
@@ -28,10 +28,11 @@ def session_state(
     engine = position.engine
     question, partition, tally = engine.question, engine.partition, history.tally
     recent = position.useful(RECENT)
+    names = history.names.of_clusters(engine.labels, engine.junk.values)
     return SessionState(
         revision=revision,
         phase=Phase.FINISHED if question is None else Phase.ASKING,
-        question=None if question is None else question_view(engine, graph, question, revision),
+        question=None if question is None else question_view(engine, graph, question, revision, names),
         items=len(engine.labels),
         answers=tally.same + tally.different,
         same=tally.same,
@@ -48,7 +49,7 @@ def session_state(
         labels=_frozen(engine.labels.copy()),
         confirmed=_frozen(engine.confirmed.values | engine.finished.values),
         is_junk=_frozen(engine.junk.values.copy()),
-        names=MappingProxyType(history.names.of_clusters(engine.labels, engine.junk.values)),
+        names=MappingProxyType(names),
         finished=engine.finished_clusters(),
         conflicts=position.conflicts,
         useful=sum(recent),
@@ -99,7 +100,9 @@ def _frozen(values: npt.NDArray[Any]) -> npt.NDArray[Any]:
     return values
 
 
-def question_view(engine: Engine, graph: PairGraph, question: Question, question_id: int) -> QuestionView:
+def question_view(
+    engine: Engine, graph: PairGraph, question: Question, question_id: int, names: Mapping[int, str]
+) -> QuestionView:
     """The pair with its sizes, its text and the strips of other members."""
     left_size = engine.partition.size(question.left_cluster)
     right_size = engine.partition.size(question.right_cluster)
@@ -109,7 +112,7 @@ def question_view(engine: Engine, graph: PairGraph, question: Question, question
         left=question.left,
         right=question.right,
         reason=question.reason,
-        text=question_text(question, left_size, right_size),
+        text=question_text(question, left_size, right_size, names),
         left_cluster=question.left_cluster,
         right_cluster=question.right_cluster,
         left_size=left_size,

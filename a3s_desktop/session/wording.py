@@ -2,15 +2,22 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from types import MappingProxyType
+
 from a3s_desktop.core.types import Answer, Question, Reason
 from a3s_desktop.i18n import mark, markn, tr, trn
 from a3s_desktop.session.entries import CorrectionKind, Entry, RecordedAudit, RecordedCorrection
 from a3s_desktop.session.history import Operation
 
+_LONG_NAME = 40  # characters of a name within a sentence
+
 CHANGED = mark("Change of an answer")
 
 
-def question_text(question: Question, left_size: int, right_size: int) -> str:
+def question_text(
+    question: Question, left_size: int, right_size: int, names: Mapping[int, str] = MappingProxyType({})
+) -> str:
     """One or two sentences that say why ``question`` is asked.
 
     Parameters
@@ -18,31 +25,50 @@ def question_text(question: Question, left_size: int, right_size: int) -> str:
     question : Question
     left_size, right_size : int
         Images in the clusters of the two samples.
+    names : mapping of int to str
+        Cluster id -> name, of the clusters that have one.
     """
     left, right = question.left_cluster, question.right_cluster
     inside = left == right
-    named = {"cluster": left, "images": _images(left_size)}
+    who = _who(left, left_size, names)
     if question.reason is Reason.PURITY and inside:
-        return tr("Are the {images} of cluster {cluster} all the same? These two stand far apart in it.", **named)
+        return _purity_text(left, left_size, names)
     if question.reason is Reason.SPLIT:
         return tr("A mixed cluster is being sorted: do these two images belong together?")
     if question.reason is Reason.MEMBER and inside:
-        return tr("Does this doubtful image belong to cluster {cluster} ({images})?", **named)
+        return tr("Does this doubtful image belong to {cluster}?", cluster=who)
     if inside:
-        return tr("Do these two images of cluster {cluster} ({images}) belong together?", **named)
+        return tr("Do these two images of {cluster} belong together?", cluster=who)
     if left_size == 1 and right_size == 1:
         return tr("Are these two single images the same?")
     if left_size == 1 or right_size == 1:
         cluster, size = (right, right_size) if left_size == 1 else (left, left_size)
+        return tr("Does this single image belong to {cluster}?", cluster=_who(cluster, size, names))
+    return tr("Are {cluster} and {other} the same?", cluster=who, other=_who(right, right_size, names))
+
+
+def _purity_text(cluster: int, size: int, names: Mapping[int, str]) -> str:
+    if cluster not in names:
         return tr(
-            "Does this single image belong to cluster {cluster} ({images})?", cluster=cluster, images=_images(size)
+            "Are the {images} of cluster {cluster} all the same? These two stand far apart in it.",
+            images=_images(size),
+            cluster=cluster,
         )
     return tr(
-        "Are cluster {cluster} ({images}) and cluster {other} ({other_images}) the same?",
-        **named,
-        other=right,
-        other_images=_images(right_size),
+        "Are the {images} of {name} all the same? These two stand far apart among them.",
+        images=_images(size),
+        name=_short(names[cluster]),
     )
+
+
+def _who(cluster: int, size: int, names: Mapping[int, str]) -> str:
+    if cluster in names:
+        return tr("{name} ({images})", name=_short(names[cluster]), images=_images(size))
+    return tr("cluster {cluster} ({images})", cluster=cluster, images=_images(size))
+
+
+def _short(name: str) -> str:
+    return name if len(name) <= _LONG_NAME else f"{name[: _LONG_NAME - 1].rstrip()}…"
 
 
 _ANSWERS = {
@@ -64,6 +90,8 @@ def answer_text(answer: Answer) -> str:
 def entry_text(entry: Entry) -> str:
     """What an entry of the history did."""
     if isinstance(entry, RecordedAudit):
+        if not entry.answer.is_constraint:
+            return tr("Sample check: cannot tell")
         return tr("Sample check: {answer}", answer=answer_text(entry.answer))
     if isinstance(entry, RecordedCorrection):
         return _correction_text(entry)

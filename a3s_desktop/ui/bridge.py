@@ -147,6 +147,11 @@ class Bridge(QObject):
             and state.question.id == self._painted
         )
 
+    @property
+    def can_correct(self) -> bool:
+        """Whether a correction would be taken now."""
+        return self._may_operate()
+
     # Opening and closing
 
     @Slot(object, bool)

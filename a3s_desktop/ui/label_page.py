@@ -241,11 +241,12 @@ class LabelPage(QWidget):
         self._compare.new_pair()
         self._panes.reset()
         left, right = self._area.columns
+        names = self._bridge.state.names if self._bridge.state is not None else {}
         for side, column, item, cluster, size, strip in (
             (0, left, question.left, question.left_cluster, question.left_size, question.left_strip),
             (1, right, question.right, question.right_cluster, question.right_size, question.right_strip),
         ):
-            column.title.set_cluster(cluster, size)
+            column.title.set_cluster(cluster, size, names.get(cluster, ""))
             self._compare.show(side, items, item, question.id)
             column.strip.set_members(_members(items, strip), tr("No other images.") if size > 1 else "")
         self._area.paint_now()

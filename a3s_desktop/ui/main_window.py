@@ -30,7 +30,16 @@ _MENUS: tuple[tuple[str, tuple[str, ...]], ...] = (
         (
             "answer.same", "answer.different", "answer.skip", "answer.incomparable", "",
             "answer.junk_left", "answer.junk_right", "answer.junk_both", "", "edit.requeue", "",
-            "history.doubtful", "audit.open",
+            "history.doubtful", "audit.open", "audit.*",
+        ),
+    ),
+    (
+        mark("C&lusters"),
+        (
+            "gallery.all", "gallery.singles", "gallery.junk", "",
+            "gallery.open", "gallery.back", "gallery.find", "gallery.order", "",
+            "cluster.split", "cluster.each", "cluster.move", "cluster.junk", "cluster.restore", "",
+            "cluster.merge", "cluster.accept", "cluster.next", "cluster.name", "cluster.finish",
         ),
     ),
     (
@@ -47,6 +56,7 @@ _MENUS: tuple[tuple[str, tuple[str, ...]], ...] = (
         (
             "view.fit", "view.actual", "view.zoom_in", "view.zoom_out", "view.link", "",
             "view.legend", "view.blind", "",
+            "page.pair", "page.clusters", "",
             "panel.map", "panel.history", "panel.cluster", "panel.progress", "",
             "window.next_part", "window.previous_part", "",
             "theme.*", "window.text_larger", "window.text_smaller", "window.fullscreen", "",
@@ -217,6 +227,10 @@ class MainWindow(QMainWindow):
             for name in names:
                 if not name:
                     menu.addSeparator()
+                elif name == "audit.*":
+                    sample = menu.addMenu(tr("Sample check"))
+                    for each in ("audit.same", "audit.unsure", "audit.different", "audit.back"):
+                        sample.addAction(self._shortcuts.action(each))
                 elif name.endswith(".*"):
                     menu.addMenu(self._choice_menu(name.removesuffix(".*")))
                 else:

@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 from PySide6.QtCore import QObject, QTimer, Slot
 
-from a3s_desktop.session.operations import Junk, Move, SplitOff
 from a3s_desktop.session.state import Change, SessionState
 from a3s_desktop.ui.bridge import Bridge
+from a3s_desktop.ui.corrections import Corrections
 from a3s_desktop.ui.engine_room import Reading
 from a3s_desktop.ui.map_colours import ColourBy
 from a3s_desktop.ui.map_panel import MapPanel
@@ -23,12 +23,17 @@ class MapCorrections(QObject):
     ----------
     bridge : Bridge
     panel : MapPanel
+    corrections : Corrections
+        Carries out what is asked for; asks back where it is much.
     """
 
-    def __init__(self, bridge: Bridge, panel: MapPanel, parent: QObject | None = None) -> None:
+    def __init__(
+        self, bridge: Bridge, panel: MapPanel, corrections: Corrections, parent: QObject | None = None
+    ) -> None:
         super().__init__(parent)
         self._bridge = bridge
         self._panel = panel
+        self._do = corrections
         self._asked = False  # a correction of the selection is on its way
         self._known = False  # the doubts of this project were read once
         self._fresh = False  # and nothing was answered since
@@ -67,7 +72,7 @@ class MapCorrections(QObject):
         chart.set_junk(state.is_junk)
         chart.set_confirmed(state.confirmed)
         chart.set_names(state.names)
-        chart.selection_bar.set_actions(("copy",) if state.read_only else (*_CHANGING, "copy"))
+        chart.selection_bar.set_actions(("open", *(() if state.read_only else _CHANGING), "copy"))
         self._fresh = False
         self._quiet.start()
         if self._asked:  # what was selected has gone where it was sent
@@ -82,13 +87,11 @@ class MapCorrections(QObject):
     def _on_acted(self, action: str, items: tuple[int, ...]) -> None:
         if action == "split":
             self._asked = True
-            self._bridge.perform(SplitOff(items))
+            self._do.split(items)
         elif action == "junk":
             self._asked = True
-            self._bridge.perform(Junk(items))
+            self._do.junk(items)
 
     @Slot(object, int)
     def _on_move(self, items: tuple[int, ...], to: int) -> None:
-        state = self._bridge.state
-        if state is not None:
-            self._bridge.perform(Move(items, int(state.labels[to])))
+        self._do.move(items, to)

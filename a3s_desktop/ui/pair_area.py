@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import html
+
 from PySide6.QtCore import QEasingCurve, QPoint, QRect, QSize, Qt, QVariantAnimation, Signal, Slot
 from PySide6.QtGui import QColor, QPainter, QPaintEvent, QRegion, QResizeEvent
 from PySide6.QtWidgets import QHBoxLayout, QLabel, QVBoxLayout, QWidget
@@ -49,10 +51,14 @@ class ClusterTitle(QWidget):
         self.setFixedWidth(self.WIDTH)
         set_role(self._name, role="strong")
 
-    def set_cluster(self, cluster: int, size: int) -> None:
-        """Show a cluster; one of size 1 is called a single image."""
+    def set_cluster(self, cluster: int, size: int, name: str = "") -> None:
+        """Show a cluster by its name or number; one of size 1 without a name is called a single image."""
         self._cluster = cluster if size > 1 else -1
-        self._name.setText(tr("Cluster {cluster}", cluster=cluster) if size > 1 else tr("Single image"))
+        title = name or (tr("Cluster {cluster}", cluster=cluster) if size > 1 else tr("Single image"))
+        room = self.WIDTH - 10 - 2 * SPACE_2
+        self._name.setText(self._name.fontMetrics().elidedText(title, Qt.TextElideMode.ElideRight, room))
+        self._name.setToolTip(f"<span>{html.escape(name)}</span>" if name else "")
+        self._name.setTextFormat(Qt.TextFormat.PlainText)
         self._size.setText(trn("{n} image", "{n} images", size) if size > 1 else tr("no cluster yet"))
         self.recolour()
 

@@ -38,9 +38,7 @@ class Pictures(QObject):
 
     changed = Signal()
 
-    def __init__(
-        self, loader: ImageLoader, group: str, parent: QObject | None = None, priority: int = SOON
-    ) -> None:
+    def __init__(self, loader: ImageLoader, group: str, parent: QObject | None = None, priority: int = SOON) -> None:
         super().__init__(parent)
         self.items: ViewItems | None = None
         self._loader = loader
@@ -145,5 +143,5 @@ def cluster_title(cluster: int, name: str, size: int) -> str:
 
 
 def images_text(count: int) -> str:
-    """"12 images"."""
+    """ "12 images"."""
     return trn("{n} image", "{n} images", count)

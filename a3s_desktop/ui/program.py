@@ -12,6 +12,9 @@ from a3s_desktop.settings import SettingsStore
 from a3s_desktop.ui.audit_page import AuditPage
 from a3s_desktop.ui.bridge import Bridge
 from a3s_desktop.ui.cluster_view import ClusterView
+from a3s_desktop.ui.clusters_desk import ClustersDesk
+from a3s_desktop.ui.clusters_page import ClustersPage
+from a3s_desktop.ui.corrections import Corrections
 from a3s_desktop.ui.crash_report import CrashReport
 from a3s_desktop.ui.creator import Creator
 from a3s_desktop.ui.export_flow import ExportFlow
@@ -112,19 +115,24 @@ class Program:
         )
         self.window.add_page(self.audit)
         self.next_steps = NextSteps(self.window, self.bridge, self.label, self.audit, self.shortcuts)
+        self.corrections = Corrections(self.bridge, self.loader, settings, self.window)
+        self.clusters_page = ClustersPage(self.bridge, self.loader, self.shortcuts, self.corrections)
+        self.window.add_page(self.clusters_page)
+        self.clusters_desk = ClustersDesk(
+            self.window, self.bridge, self.shortcuts, self.map_panel, self.label, self.clusters_page, self.corrections
+        )
         self.theme = ThemeSwitch(self.shortcuts, settings, self.window)
         self.parts = PartSwitch(self.window, self.shortcuts)
         self.help = HelpDesk(self.window, self.label, self.shortcuts, settings)
         self.theme.languageChosen.connect(self.help.say_language)
         self.crashes = CrashReport(self.window, self.jobs, log_file)
         self.export_flow = ExportFlow(self.window, self.bridge, self.shortcuts, settings)
-        self.map_corrections = MapCorrections(self.bridge, self.map_panel, self.window)
+        self.map_corrections = MapCorrections(self.bridge, self.map_panel, self.corrections, self.window)
         self.map_export = MapExport(self.window, self.map_panel, self.jobs, settings)
         if self.trace is not None:
             self.trace.watch(self.label)
         self.label.exportWanted.connect(self.export_flow.begin)
-        self.label.clustersWanted.connect(cluster_dock.show)
-        self.label.clustersWanted.connect(cluster_dock.raise_)
+        self.label.clustersWanted.connect(self.clusters_desk.show_clusters)
         self._soon = QTimer(self.window, singleShot=True, interval=_SOON_MS)
         self._soon.timeout.connect(self._prepare_map)
         self.garbage = GarbageCollector()

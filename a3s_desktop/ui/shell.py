@@ -11,7 +11,7 @@ from pathlib import Path
 from PySide6.QtCore import QObject, QTimer, Slot
 from PySide6.QtWidgets import QFileDialog, QWidget
 
-from a3s_desktop.errors import A3SError, ContradictionError, ProjectLockedError
+from a3s_desktop.errors import A3SError, ContradictionError, NameTakenError, ProjectLockedError
 from a3s_desktop.i18n import mark, tr, trn
 from a3s_desktop.session.state import Change, ChangeKind, SessionState
 from a3s_desktop.settings import SettingsStore
@@ -356,7 +356,8 @@ class Shell(QObject):
 
     @Slot(object)
     def _on_failed(self, error: A3SError) -> None:
-        if not isinstance(error, ContradictionError):  # shown as pictures, see ``contradiction_flow``
+        # Shown as pictures (``contradiction_flow``), as a proposal (``corrections``).
+        if not isinstance(error, ContradictionError | NameTakenError):
             show_error(self._window, error)
 
     @Slot()

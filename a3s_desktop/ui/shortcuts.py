@@ -30,7 +30,7 @@ from PySide6.QtWidgets import (
 )
 
 from a3s_desktop.actions import ACTIONS, ActionSpec, Scope, by_id, clashes, normal_key
-from a3s_desktop.i18n import tr
+from a3s_desktop.i18n import tr, trc
 from a3s_desktop.settings import SettingsStore
 from a3s_desktop.ui.held_keys import HeldKeys
 from a3s_desktop.ui.theme import icon
@@ -92,6 +92,8 @@ def native_text(sequence: str) -> str:
     portable = normal_key(sequence)
     if portable in _ARROW_SIGNS:
         return _ARROW_SIGNS[portable]
+    if portable == "space":
+        return trc("key on the keyboard", "Space")  # Qt's word is long in some languages, and this one is on a button
     text = QKeySequence(sequence).toString(QKeySequence.SequenceFormat.NativeText)
     held, plus, key = text.rpartition("+")
     last = portable.rpartition("+")[2]
@@ -120,7 +122,7 @@ class Shortcuts(QObject):
         self._settings = settings
         self._specs = by_id()
         self._actions: dict[str, QAction] = {}
-        self._by_position: dict[str, QAction] = {}
+        self._by_position: dict[str, list[QAction]] = {}
         self._positions = letter_positions()
         self._window: QWidget | None = None
         self._handle: QWindow | None = None
@@ -165,8 +167,18 @@ class Shortcuts(QObject):
             action.setShortcuts([QKeySequence(key) for key in keys])
             self._describe(action, self._specs[name], keys)
             if self._specs[name].positions:
-                self._by_position.update({normal_key(key): action for key in keys})
+                for key in keys:
+                    self._by_position.setdefault(normal_key(key), []).append(action)
         self.rebound.emit()
+
+    def set_live(self, scope: Scope, live: bool) -> None:
+        """Whether the keys of a page's actions work now; menus show them either way.
+
+        An action in the menu bar would otherwise answer to its key on every page.
+        """
+        context = Qt.ShortcutContext.WindowShortcut if live else Qt.ShortcutContext.WidgetShortcut
+        for action in self.actions(scope):
+            action.setShortcutContext(context)
 
     def end_hold(self) -> None:
         """End an action that lasts while its key is held, though the key may still be down."""
@@ -224,12 +236,13 @@ class Shortcuts(QObject):
         if isinstance(focus, _TEXT_WIDGETS):
             return
         sequence = position_sequence(event, self._positions)
-        action = self._by_position.get(normal_key(sequence)) if sequence else None
-        if action is None:
+        actions = self._by_position.get(normal_key(sequence), []) if sequence else []
+        if not actions:
             return
         event.accept()
-        if not event.isAutoRepeat() and self._live(action):
-            action.trigger()
+        live = next((action for action in actions if self._live(action)), None)
+        if live is not None and not event.isAutoRepeat():
+            live.trigger()
 
     def _live(self, action: QAction) -> bool:
         """Whether Qt would let the action's own key work now: enabled, and on a widget that is shown."""

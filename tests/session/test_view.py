@@ -66,3 +66,14 @@ def test_a_picture_shares_no_memory_with_the_engine(blobs: Data) -> None:
     while session.state.question is not None:
         blobs.answer(session)
     assert (state.labels == before).all()
+
+
+def test_a_named_cluster_is_called_by_its_name() -> None:
+    names = {12: "Anna", 31: "x" * 60}
+    merge = question_text(Question(1, 2, Reason.PAIR, 12, 31, 0.5), 8, 5, names)
+    assert merge == f"Are Anna (8 images) and {'x' * 39}… (5 images) the same?"
+    purity = question_text(Question(1, 2, Reason.PURITY, 12, 12, 0.5), 8, 8, names)
+    assert purity == "Are the 8 images of Anna all the same? These two stand far apart among them."
+    assert question_text(Question(1, 2, Reason.MEMBER, 12, 12, 0.5), 8, 8, {3: "Berta"}).endswith(
+        "cluster 12 (8 images)?"
+    )

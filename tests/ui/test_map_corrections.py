@@ -12,6 +12,7 @@ from pytestqt.qtbot import QtBot
 from a3s_desktop.errors import InputError
 from a3s_desktop.ui.cluster_map import ClusterMap
 from a3s_desktop.ui.map_colours import ColourBy
+from a3s_desktop.ui.corrections import Corrections
 from a3s_desktop.ui.map_corrections import MapCorrections
 from a3s_desktop.ui.map_panel import MapPanel
 from tests.ui.pair_project import Desk, make_desk, make_project
@@ -22,7 +23,9 @@ def desk(qtbot: QtBot, tmp_path: Path) -> Iterator[Desk]:
     made = make_desk(qtbot)
     panel = MapPanel(made.loader)
     qtbot.addWidget(panel)
-    made.corrections = MapCorrections(made.bridge, panel, made.window)
+    made.corrections = MapCorrections(
+        made.bridge, panel, Corrections(made.bridge, made.loader, made.settings, made.window), made.window
+    )
     made.chart = panel.map
     made.bridge.stateChanged.connect(lambda state, _change: panel.map.set_labels(state.labels))
     made.bridge.layoutReady.connect(panel.map.set_points)

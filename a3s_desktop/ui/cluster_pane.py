@@ -1,0 +1,217 @@
+"""One open cluster, or any selection of images, or the junk: its images, and beside them the nearest clusters."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from PySide6.QtCore import QEvent, QPoint, QRect, Qt, Signal, Slot
+from PySide6.QtWidgets import QComboBox, QHBoxLayout, QLabel, QStackedLayout, QToolButton, QVBoxLayout, QWidget
+
+from a3s_desktop.i18n import tr, trn
+from a3s_desktop.ui.cluster_order import MemberOrder, natural
+from a3s_desktop.ui.cluster_rows import Row, RowList
+from a3s_desktop.ui.image_loader import ImageLoader
+from a3s_desktop.ui.member_grid import MemberGrid
+from a3s_desktop.ui.name_editor import NameEditor
+from a3s_desktop.ui.pictures import cluster_title, images_text
+from a3s_desktop.ui.theme import SPACE_2, SPACE_3, cluster_colour, icon, icon_pixmap, set_role, tokens
+from a3s_desktop.ui.thumbnails import ViewItems
+
+_NEAR_WIDTH = 232
+
+
+class ClusterPane(QWidget):
+    """See the module. What is done with the images is decided by the page.
+
+    Parameters
+    ----------
+    loader : ImageLoader
+
+    Signals
+    -------
+    backWanted()
+    chosen()
+        Which images are selected changed.
+    """
+
+    backWanted = Signal()
+    chosen = Signal()
+
+    def __init__(self, loader: ImageLoader, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._members: tuple[tuple[int, float], ...] = ()
+        self._cluster = -1
+        self._name = ""
+        self._finished = False
+        self.grid = MemberGrid(loader, "open cluster")
+        self.near = RowList(loader, "nearest clusters", tr("Nearest clusters"))
+        self._build()
+        self.editor = NameEditor(self)
+
+    def set_items(self, items: ViewItems | None) -> None:
+        """Images of the project."""
+        self.grid.pictures.items = self.near.pictures.items = items
+        self.clear()
+
+    def clear(self) -> None:
+        """Nothing is open."""
+        self._cluster, self._members = -1, ()
+        self.editor.finish()
+        self.grid.show_rows((), keep=False)
+        self.near.show_rows(())
+
+    # what is shown
+
+    def show_cluster(self, cluster: int, name: str, finished: bool, members: Sequence[tuple[int, float]]) -> None:
+        """The images of a cluster; ``members`` with their doubts."""
+        keep = cluster == self._cluster or bool({i for i, _ in self._members} & {i for i, _ in members})
+        self._cluster, self._name, self._finished = cluster, name, finished
+        self._show(members, cluster_title(cluster, name, len(members)), keep, beside=True, doubts=True)
+
+    def show_items(self, title: str, members: Sequence[tuple[int, float]], hint: str = "") -> None:
+        """Images of no single cluster: the junk, or what was selected on the map. Doubts below 0 are not shown."""
+        keep = self._cluster == -1 and bool(self._members)
+        self._cluster, self._name, self._finished = -1, "", False
+        self._empty.setText(hint)
+        doubts = any(doubt >= 0 for _, doubt in members)
+        self._show(members, title, keep, beside=False, doubts=doubts)
+
+    def show_near(self, rows: Sequence[Row]) -> None:
+        """The nearest clusters, best first."""
+        if tuple(rows) != self.near.rows:
+            self.near.show_rows(rows)
+        self._near_title.setText(tr("Nearest clusters") if rows else tr("No other cluster is near."))
+
+    def edit_name(self) -> None:
+        """Type the name, over the title."""
+        if self._cluster >= 0 and self._members:
+            corner = self.title.mapTo(self, QPoint(0, 0))
+            height = self.editor.sizeHint().height()
+            top = corner.y() + (self.title.height() - height) // 2
+            width = max(min(self.width() - corner.x() - SPACE_3, 340), 120)
+            self.editor.begin(self._members[0][0], self._name, QRect(corner.x(), top, width, height), self.grid)
+
+    @property
+    def cluster(self) -> int:
+        """The open cluster; -1 for none."""
+        return self._cluster
+
+    @property
+    def items(self) -> tuple[int, ...]:
+        """The images that are shown, in order."""
+        return self.grid.items
+
+    @Slot()
+    def next_order(self) -> None:
+        """Sort in another way."""
+        self.order.setCurrentIndex((self.order.currentIndex() + 1) % self.order.count())
+
+    # parts
+
+    def _show(
+        self, members: Sequence[tuple[int, float]], title: str, keep: bool, *, beside: bool, doubts: bool
+    ) -> None:
+        self._members = tuple(members)
+        self._title_text = title
+        self._elide()
+        self.count.setText(images_text(len(members)))
+        self.grid.setAccessibleName(tr("Images of {cluster}", cluster=title))
+        self.grid.setAccessibleDescription(self.count.text())
+        self._side.setVisible(beside)
+        self.order.setVisible(doubts)
+        self.grid.show_rows(self._ordered(), keep)
+        self._stack.setCurrentWidget(self.grid if members else self._empty)
+        self._dress()
+        self.chosen.emit()
+
+    def _ordered(self) -> list[tuple[int, float]]:
+        if MemberOrder(self.order.currentData()) is MemberOrder.NAME and not self.order.isHidden():
+            name = self.grid.pictures.name
+            return sorted(self._members, key=lambda member: (natural(name(member[0])), member[0]))
+        return list(self._members)
+
+    def _build(self) -> None:
+        self.back = QToolButton()
+        self.back.setAccessibleName(tr("Back to all clusters"))
+        self.back.setToolTip(tr("Back to all clusters (Esc)"))
+        self.back.clicked.connect(self.backWanted)
+        set_role(self.back, kind="icon")
+        self._dot, self._seal, self.title, self.count = QLabel(), QLabel(), QLabel(), QLabel()
+        self._dot.setFixedSize(12, 12)
+        self.title.setTextFormat(Qt.TextFormat.PlainText)
+        set_role(self.title, role="heading")
+        set_role(self.count, role="muted")
+        self.order = QComboBox()
+        self.order.setFocusPolicy(Qt.FocusPolicy.TabFocus)
+        self.order.setAccessibleName(tr("Order of the images"))
+        for order in MemberOrder:
+            self.order.addItem(tr(order.value), order)
+        self.order.currentIndexChanged.connect(self._reorder)
+        head = QHBoxLayout()
+        head.setContentsMargins(SPACE_3, SPACE_2, SPACE_3, SPACE_2)
+        head.setSpacing(SPACE_2)
+        for part in (self.back, self._dot, self.title, self._seal, self.count):
+            head.addWidget(part)
+        head.addStretch(1)
+        head.addWidget(self.order)
+        self._empty = QLabel()
+        self._empty.setWordWrap(True)
+        self._empty.setAlignment(Qt.AlignmentFlag.AlignCenter)
+        set_role(self._empty, role="muted")
+        stage = QWidget()
+        self._stack = QStackedLayout(stage)
+        self._stack.setContentsMargins(0, 0, 0, 0)
+        self._stack.addWidget(self.grid)
+        self._stack.addWidget(self._empty)
+        self._side = QWidget()
+        self._side.setFixedWidth(_NEAR_WIDTH)
+        self._near_title = QLabel(tr("Nearest clusters"))
+        set_role(self._near_title, role="small")
+        side = QVBoxLayout(self._side)
+        side.setContentsMargins(0, 0, SPACE_2, 0)
+        side.setSpacing(SPACE_2)
+        side.addWidget(self._near_title)
+        side.addWidget(self.near, 1)
+        row = QHBoxLayout()
+        row.setSpacing(SPACE_2)
+        row.addWidget(stage, 1)
+        row.addWidget(self._side)
+        column = QVBoxLayout(self)
+        column.setContentsMargins(0, 0, 0, 0)
+        column.setSpacing(0)
+        column.addLayout(head)
+        column.addLayout(row, 1)
+        self._title_text = ""
+        self.setFocusProxy(self.grid)
+        self.grid.selectionModel().selectionChanged.connect(self.chosen)
+        self._dress()
+
+    @Slot()
+    def _reorder(self) -> None:
+        self.grid.show_rows(self._ordered(), keep=True)
+
+    def changeEvent(self, event: QEvent) -> None:
+        super().changeEvent(event)
+        if event.type() in (QEvent.Type.PaletteChange, QEvent.Type.StyleChange) and hasattr(self, "_title_text"):
+            self._dress()
+
+    def _elide(self) -> None:
+        room = max(self.width() - _NEAR_WIDTH - 240, 160)
+        text = self.title.fontMetrics().elidedText(self._title_text, Qt.TextElideMode.ElideRight, room)
+        self.title.setText(text)
+        self.title.setToolTip(self._title_text if text != self._title_text else "")
+
+    def _dress(self) -> None:
+        self.back.setIcon(icon("chevron-left"))
+        colour = cluster_colour(self._cluster).name() if self._cluster >= 0 else tokens().outline
+        self._dot.setStyleSheet(f"background: {colour}; border-radius: 6px;")
+        self._dot.setVisible(self._cluster >= 0)
+        self._seal.setPixmap(icon_pixmap("check-circle", tokens().same, 18, self.devicePixelRatioF()))
+        self._seal.setToolTip(tr("finished"))
+        self._seal.setAccessibleName(tr("finished"))
+        self._seal.setVisible(self._finished)
+
+
+def selection_text(count: int) -> str:
+    """ "3 images selected"."""
+    return trn("{n} image selected", "{n} images selected", count) if count else ""

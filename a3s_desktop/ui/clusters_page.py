@@ -1,0 +1,522 @@
+"""The clusters page: all clusters, one of them, the single images, the junk; what the session says, and the keys."""
+
+from __future__ import annotations
+
+import enum
+
+import numpy as np
+from PySide6.QtCore import QPoint, QRect, Qt, Signal, Slot
+from PySide6.QtGui import QHideEvent, QKeyEvent, QShowEvent
+from PySide6.QtWidgets import QStackedWidget, QVBoxLayout, QWidget
+
+from a3s_desktop.actions import Scope
+from a3s_desktop.i18n import tr, trn
+from a3s_desktop.session.overview import ClusterSummary, Home
+from a3s_desktop.session.state import Change, ChangeKind, SessionState
+from a3s_desktop.ui.bridge import Bridge
+from a3s_desktop.ui.cluster_bars import ToolBar, ViewBar
+from a3s_desktop.ui.cluster_cards import CARD
+from a3s_desktop.ui.cluster_order import ClusterTable
+from a3s_desktop.ui.cluster_pane import ClusterPane, selection_text
+from a3s_desktop.ui.cluster_rows import Row
+from a3s_desktop.ui.corrections import Corrections
+from a3s_desktop.ui.engine_room import Opened, Reading
+from a3s_desktop.ui.fetch import Fetch
+from a3s_desktop.ui.gallery import Gallery
+from a3s_desktop.ui.image_loader import ImageLoader
+from a3s_desktop.ui.name_editor import NameEditor
+from a3s_desktop.ui.shortcuts import Shortcuts
+from a3s_desktop.ui.singles_pane import SinglesPane
+
+_NEAREST = 12
+
+
+class Mode(enum.Enum):
+    """What the page shows."""
+
+    ALL = "all"
+    CLUSTER = "cluster"
+    ITEMS = "items"  # some images of several clusters
+    SINGLES = "singles"
+    JUNK = "junk"
+
+
+class ClustersPage(QWidget):
+    """See the module. It reads the session only while it is in sight.
+
+    Parameters
+    ----------
+    bridge : Bridge
+    loader : ImageLoader
+    shortcuts : Shortcuts
+    corrections : Corrections
+
+    Signals
+    -------
+    updated()
+        What the session said last is shown.
+    """
+
+    updated = Signal()
+
+    def __init__(
+        self, bridge: Bridge, loader: ImageLoader, shortcuts: Shortcuts, corrections: Corrections,
+        parent: QWidget | None = None,
+    ) -> None:  # fmt: skip
+        super().__init__(parent)
+        self._bridge, self._shortcuts, self._do = bridge, shortcuts, corrections
+        self._mode = Mode.ALL
+        self._stale = True
+        self._watched: tuple[int, ...] = ()  # the images of `Mode.ITEMS`
+        self.gallery, self.pane, self.singles = Gallery(loader), ClusterPane(loader), SinglesPane(loader)
+        self._editor = NameEditor(self.gallery)
+        self.head, self.tools = ViewBar(shortcuts), ToolBar(shortcuts)
+        self._stack = QStackedWidget()
+        column = QVBoxLayout(self)
+        column.setContentsMargins(0, 0, 0, 0)
+        column.setSpacing(0)
+        column.addWidget(self.head)
+        column.addWidget(self._stack, 1)
+        column.addWidget(self.tools)
+        for view in (self.gallery, self.pane, self.singles):
+            self._stack.addWidget(view)
+        self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
+        self.setAccessibleName(tr("Clusters"))
+        self._fetches = {
+            reading: Fetch(bridge, reading, self)
+            for reading in (Reading.CLUSTERS, Reading.MEMBERS, Reading.NEAREST, Reading.HOMES, Reading.DOUBTS)
+        }
+        self._connect()
+        self._update_actions()
+
+    @property
+    def mode(self) -> Mode:
+        """What is shown."""
+        return self._mode
+
+    # what is shown
+
+    @Slot()
+    def show_all(self) -> None:
+        """All clusters; the keyboard is at the one that was open."""
+        cluster = self.pane.cluster
+        self._enter(Mode.ALL)
+        if cluster >= 0:
+            self.gallery.choose(cluster)
+
+    @Slot(int)
+    def open_cluster(self, cluster: int) -> None:
+        """The images of a cluster."""
+        state = self._bridge.state
+        if state is None or not np.any(state.labels == cluster):
+            return
+        self.pane.clear()
+        self._open = cluster
+        self._enter(Mode.CLUSTER)
+
+    def open_items(self, items: tuple[int, ...]) -> None:
+        """Some images, wherever they belong."""
+        if items:
+            self.pane.clear()
+            self._watched = items
+            self._enter(Mode.ITEMS)
+
+    @Slot()
+    def show_singles(self) -> None:
+        """The single images with their likely homes."""
+        self._enter(Mode.SINGLES)
+
+    @Slot()
+    def show_junk(self) -> None:
+        """The images that were taken out."""
+        self.pane.clear()
+        self._enter(Mode.JUNK)
+
+    def _enter(self, mode: Mode) -> None:
+        self._mode = mode
+        self._editor.finish()
+        view = {Mode.ALL: self.gallery, Mode.SINGLES: self.singles}.get(mode, self.pane)
+        self._stack.setCurrentWidget(view)
+        self.setFocusProxy(view)
+        self.refresh()
+        if self.isVisible():
+            view.setFocus(Qt.FocusReason.OtherFocusReason)
+        self._update_actions()
+
+    @Slot()
+    def refresh(self) -> None:
+        """Read anew what is shown; put off while the page is not in sight."""
+        state = self._bridge.state
+        self._stale = not self.isVisible()
+        if self._stale or state is None:
+            return
+        ask = self._fetches
+        if self._mode is Mode.ALL:
+            ask[Reading.CLUSTERS].ask()
+        elif self._mode is Mode.SINGLES:
+            ask[Reading.HOMES].ask(None)
+        elif self._mode is Mode.JUNK:
+            self._show_junk(state)
+        elif self._mode is Mode.ITEMS:
+            self._watched = tuple(item for item in self._watched if not state.is_junk[item])
+            ask[Reading.DOUBTS].ask(np.array(self._watched, np.int32))
+        elif self._follow(state):
+            ask[Reading.MEMBERS].ask(self._open)
+            ask[Reading.NEAREST].ask(self._open, _NEAREST)
+
+    def _follow(self, state: SessionState) -> bool:
+        """Find the open cluster again: by its id, else where most of its images are; False: there is none any more."""
+        shown = np.array([item for item in self.pane.items if not state.is_junk[item]], np.int64)
+        if len(self.pane.items) and not np.any(state.labels[shown] == self._open):
+            if not len(shown):
+                self._enter(Mode.ALL)
+                return False
+            self._open = int(np.bincount(state.labels[shown]).argmax())
+        return True
+
+    # from the session
+
+    def _connect(self) -> None:
+        bridge, action = self._bridge, self._shortcuts.action
+        bridge.opened.connect(self._on_opened)
+        bridge.closed.connect(self._on_closed)
+        bridge.stateChanged.connect(self._on_state)
+        bridge.phaseChanged.connect(self._update_actions)
+        bridge.failed.connect(self._update_actions)
+        for reading, slot in (
+            (Reading.CLUSTERS, self._on_clusters), (Reading.MEMBERS, self._on_members),
+            (Reading.NEAREST, self._on_nearest), (Reading.HOMES, self._on_homes), (Reading.DOUBTS, self._on_doubts),
+        ):  # fmt: skip
+            self._fetches[reading].came.connect(slot)
+        self.addActions(self._shortcuts.actions(Scope.CLUSTERS))
+        for name, done in (
+            ("gallery.open", self._open_chosen), ("gallery.back", self.show_all), ("gallery.all", self.show_all),
+            ("gallery.singles", self.show_singles), ("gallery.junk", self.show_junk), ("gallery.find", self._find),
+            ("gallery.order", self._next_order), ("cluster.split", self._split), ("cluster.each", self._each),
+            ("cluster.move", self._move), ("cluster.junk", self._junk), ("cluster.restore", self._restore),
+            ("cluster.merge", self._merge), ("cluster.accept", self._accept), ("cluster.next", self._next),
+            ("cluster.name", self._name), ("cluster.finish", self._finish),
+        ):  # fmt: skip
+            action(name).triggered.connect(done)
+        self.gallery.opened.connect(self.open_cluster)
+        self.gallery.merged.connect(self._do.merge)
+        self.gallery.chosen.connect(self._update_actions)
+        self.pane.chosen.connect(self._update_actions)
+        self.pane.backWanted.connect(self.show_all)
+        self.pane.near.opened.connect(self._open_row)
+        self.pane.near.dropped.connect(self._dropped)
+        self.pane.near.chosen.connect(self._update_actions)
+        self.singles.marked.connect(self._on_marked)
+        self._editor.named.connect(self._named)
+        self.pane.editor.named.connect(self._named)
+        self._open = -1
+
+    @Slot(object)
+    def _on_opened(self, opened: Opened) -> None:
+        items = opened.items
+        self.gallery.set_project(items, items.paths)
+        self.pane.set_items(items)
+        self.singles.set_items(items)
+        self.tools.last.setText("")
+        self._watched = ()
+        self._enter(Mode.ALL)
+
+    @Slot()
+    def _on_closed(self) -> None:
+        self.gallery.set_project(None, ())
+        self.pane.set_items(None)
+        self.singles.set_items(None)
+        self._watched = ()
+        self._mode = Mode.ALL
+
+    @Slot(object, object)
+    def _on_state(self, state: SessionState, change: Change) -> None:
+        self.head.set_counts(state.clusters, state.singletons, state.junk)
+        if change.kind is not ChangeKind.OPENED:
+            moved = trn("{n} image moved", "{n} images moved", len(change.moved)) if len(change.moved) else ""
+            self.tools.last.setText("  ·  ".join(part for part in (change.text, moved) if part))
+            for editor in (self._editor, self.pane.editor):
+                editor.finish()
+        self.refresh()
+        self._update_actions()
+
+    @Slot(object)
+    def _on_clusters(self, clusters: tuple[ClusterSummary, ...]) -> None:
+        state = self._bridge.state
+        if state is not None and self._mode is Mode.ALL:
+            first = not self.gallery.ids()
+            self.gallery.set_clusters(ClusterTable(clusters), state.labels)
+            if first and self.gallery.current() is None and clusters:
+                self.gallery.choose(self.gallery.ids()[0] if self.gallery.ids() else -1)
+            self.updated.emit()
+
+    @Slot(object)
+    def _on_members(self, members: tuple[tuple[int, float], ...]) -> None:
+        state = self._bridge.state
+        if state is None or self._mode is not Mode.CLUSTER:
+            return
+        if members:
+            cluster = int(state.labels[members[0][0]])
+            self._open = cluster
+            self.pane.show_cluster(cluster, state.names.get(cluster, ""), cluster in state.finished, members)
+            self.updated.emit()
+        elif not self.pane.items:
+            self._enter(Mode.ALL)  # it went before it was shown
+
+    @Slot(object)
+    def _on_nearest(self, homes: tuple[Home, ...]) -> None:
+        state = self._bridge.state
+        if state is not None and self._mode is Mode.CLUSTER:
+            self.pane.show_near(self._do.rows(state, homes))
+            self.updated.emit()
+
+    @Slot(object)
+    def _on_homes(self, homes: tuple[Home, ...]) -> None:
+        state = self._bridge.state
+        if state is None or self._mode is not Mode.SINGLES:
+            return
+        sizes = np.bincount(state.labels)
+        names, rows = state.names, []
+        for home in sorted(homes, key=lambda home: (-home.likeness, home.item)):
+            own = int(state.labels[home.item])
+            if sizes[own] == 1 and own not in state.finished and not state.is_junk[home.item]:
+                c = int(state.labels[home.cover]) if home.cover >= 0 else -1
+                rows.append(Row(c, int(sizes[c]) if c >= 0 else 0, names.get(c, ""), home.cover, home.likeness,
+                                home.item))  # fmt: skip
+        self.singles.show_rows(rows)
+        self._update_actions()
+        self.updated.emit()
+
+    @Slot(object)
+    def _on_doubts(self, doubts: np.ndarray) -> None:
+        if self._mode is not Mode.ITEMS or len(doubts) != len(self._watched):
+            return
+        order = np.argsort(-doubts, kind="stable").tolist()
+        title = trn("{n} chosen image", "{n} chosen images", len(self._watched))
+        hint = tr("All of these images are junk now.")
+        self.pane.show_items(title, [(self._watched[k], float(doubts[k])) for k in order], hint)
+        self.updated.emit()
+
+    def _show_junk(self, state: SessionState) -> None:
+        rows = [(int(item), -1.0) for item in np.flatnonzero(state.is_junk)]
+        self.pane.show_items(tr("Junk"), rows, tr("No image is junk."))
+        self.updated.emit()
+
+    @Slot(object)
+    def _on_marked(self, row: Row | None) -> None:
+        state = self._bridge.state
+        faces = self._do.faces(state, row.cluster) if state is not None and row is not None and row.cover >= 0 else ()
+        self.singles.show_home(row, faces)
+        self._update_actions()
+
+    # what can be done
+
+    @Slot()
+    def _update_actions(self) -> None:
+        mode, ready = self._mode, self._do.possible
+        action = self._shortcuts.action
+        items = self.pane.grid.chosen_items() if mode in (Mode.CLUSTER, Mode.ITEMS, Mode.JUNK) else ()
+        cards = self.gallery.selected() if mode is Mode.ALL else []
+        row = self.singles.list.marked() if mode is Mode.SINGLES else None
+        near = self.pane.near.marked() if mode is Mode.CLUSTER else None
+        some, one = bool(items), self._cluster_chosen() is not None
+        members = mode in (Mode.CLUSTER, Mode.ITEMS)
+        enabled = {
+            "gallery.open": some or bool(cards) or row is not None,
+            "gallery.back": mode is not Mode.ALL,
+            "gallery.order": mode in (Mode.ALL, Mode.CLUSTER, Mode.ITEMS),
+            "cluster.split": ready and members and some,
+            "cluster.each": ready and members and some,
+            "cluster.move": ready and ((mode is not Mode.ALL and some) or row is not None),
+            "cluster.junk": ready and ((members and some) or row is not None),
+            "cluster.restore": ready and mode is Mode.JUNK and some,
+            "cluster.merge": ready and (mode is Mode.CLUSTER or 0 < len(cards) < 3),
+            "cluster.accept": ready and (near is not None or (row is not None and row.cover >= 0)),
+            "cluster.next": row is not None,
+            "cluster.name": ready and one and mode is not Mode.SINGLES,
+            "cluster.finish": ready and one,
+        }
+        for name, on in enabled.items():
+            action(name).setEnabled(on)
+        for name, modes in (("all", (Mode.ALL, Mode.CLUSTER, Mode.ITEMS)), ("singles", (Mode.SINGLES,)),
+                            ("junk", (Mode.JUNK,))):  # fmt: skip
+            action(f"gallery.{name}").setChecked(mode in modes)
+        state, cluster = self._bridge.state, self._cluster_chosen()
+        done = state is not None and cluster is not None and cluster in state.finished
+        action("cluster.finish").setChecked(done)
+        self._offer(mode, done)
+        self.tools.selected.setText(
+            trn("{n} cluster selected", "{n} clusters selected", len(cards)) if cards else selection_text(len(items))
+        )
+
+    def _offer(self, mode: Mode, done: bool) -> None:
+        finish = tr("Open for questions again") if done else tr("Mark finished")
+        members = ("cluster.split", "cluster.each", "cluster.move", "cluster.junk")
+        texts = {"cluster.finish": finish}
+        if mode is Mode.ALL:
+            names: tuple[str, ...] = ("gallery.open", "cluster.merge", "cluster.name", "cluster.finish")
+        elif mode is Mode.CLUSTER:
+            names = (*members, "cluster.accept", "cluster.merge", "cluster.name", "cluster.finish")
+            texts["cluster.accept"] = tr("Merge with the nearest")
+        elif mode is Mode.SINGLES:
+            names = ("cluster.accept", "cluster.next", "cluster.finish", "cluster.move", "cluster.junk")
+            texts |= {"cluster.accept": tr("It belongs there"), "cluster.finish": tr("It stays alone")}
+        else:
+            names = members if mode is Mode.ITEMS else ("cluster.restore", "cluster.move")
+        self.tools.offer(names, texts)
+
+    def _cluster_chosen(self) -> int | None:
+        """The one cluster that a command about a cluster means."""
+        state = self._bridge.state
+        if self._mode is Mode.CLUSTER and self.pane.cluster >= 0:
+            return self.pane.cluster
+        if self._mode is Mode.SINGLES and state is not None:
+            row = self.singles.list.marked()
+            return None if row is None else int(state.labels[row.item])
+        cards = self.gallery.selected() if self._mode is Mode.ALL else []
+        return self._now(cards[0]) if len(cards) == 1 else None
+
+    def _now(self, cluster: ClusterSummary) -> int:
+        """Where a card's images are now."""
+        state = self._bridge.state
+        return int(state.labels[cluster.cover[0]]) if state is not None and cluster.cover else cluster.id
+
+    def _chosen_items(self) -> tuple[int, ...]:
+        row = self.singles.list.marked() if self._mode is Mode.SINGLES else None
+        return (row.item,) if row is not None else self.pane.grid.chosen_items()
+
+    # what the person does
+
+    @Slot()
+    def _open_chosen(self) -> None:
+        if self._mode is Mode.ALL:
+            current = self.gallery.current()
+            if current is not None:
+                self.open_cluster(self._now(current))
+        elif self._mode is Mode.SINGLES:
+            self.singles.enlarge()
+        elif self.pane.near.hasFocus():
+            self._open_row(self.pane.near.marked())
+        else:
+            self.pane.grid.enlarge(self.pane.grid.currentIndex())
+
+    @Slot(object)
+    def _open_row(self, row: Row | None) -> None:
+        state = self._bridge.state
+        if row is not None and state is not None:
+            self.open_cluster(int(state.labels[row.cover]))
+
+    @Slot()
+    def _find(self) -> None:
+        if self._mode is not Mode.ALL:
+            self.show_all()
+        self.gallery.search.setFocus(Qt.FocusReason.ShortcutFocusReason)
+        self.gallery.search.selectAll()
+
+    @Slot()
+    def _next_order(self) -> None:
+        (self.gallery if self._mode is Mode.ALL else self.pane).next_order()
+
+    @Slot()
+    def _split(self) -> None:
+        self._do.split(self.pane.grid.chosen_items())
+
+    @Slot()
+    def _each(self) -> None:
+        self._do.split(self.pane.grid.chosen_items(), each=True)
+
+    @Slot()
+    def _move(self) -> None:
+        self._do.pick_move(self._chosen_items())
+
+    @Slot()
+    def _junk(self) -> None:
+        self._do.junk(self._chosen_items())
+
+    @Slot()
+    def _restore(self) -> None:
+        self._do.restore(self.pane.grid.chosen_items())
+
+    @Slot()
+    def _merge(self) -> None:
+        cards = self.gallery.selected() if self._mode is Mode.ALL else []
+        if len(cards) == 2:
+            self._do.merge(self._now(cards[0]), self._now(cards[1]))
+        elif (cluster := self._cluster_chosen()) is not None:
+            self._do.pick_merge(cluster)
+
+    @Slot()
+    def _accept(self) -> None:
+        state = self._bridge.state
+        if state is None:
+            return
+        if self._mode is Mode.SINGLES:
+            row = self.singles.list.marked()
+            if row is not None and row.cover >= 0:
+                self._do.move((row.item,), row.cover)
+        elif self._mode is Mode.CLUSTER:
+            near = self.pane.near.marked()
+            if near is not None:
+                self._do.merge(self.pane.cluster, int(state.labels[near.cover]), preview=False)
+
+    @Slot()
+    def _next(self) -> None:
+        self.singles.next()
+
+    @Slot()
+    def _finish(self) -> None:
+        cluster = self._cluster_chosen()
+        if cluster is not None:
+            self._do.finish(cluster)
+        self._update_actions()  # the check mark has flipped by itself
+
+    @Slot()
+    def _name(self) -> None:
+        if self._mode is Mode.CLUSTER:
+            self.pane.edit_name()
+            return
+        grid, state = self.gallery.grid, self._bridge.state
+        cards = self.gallery.selected()
+        if state is None or len(cards) != 1:
+            return
+        grid.scrollTo(grid.currentIndex())
+        rect = grid.visualRect(grid.currentIndex())
+        corner = grid.viewport().mapTo(self.gallery, rect.topLeft() + QPoint(4, 0))
+        height = self._editor.sizeHint().height()
+        place = QRect(corner.x(), corner.y() + round(CARD * 0.66), max(rect.width() - 8, 120), height)
+        self._editor.begin(cards[0].cover[0], cards[0].name, place, grid)
+
+    @Slot(int, str)
+    def _named(self, item: int, name: str) -> None:
+        state = self._bridge.state
+        if state is None:
+            return
+        cluster = int(state.labels[item])
+        if name.strip() == state.names.get(cluster, "") and name.strip():
+            self._editor.finish()
+            self.pane.editor.finish()
+        else:
+            self._do.rename(cluster, name)
+
+    @Slot(object, object)
+    def _dropped(self, items: tuple[int, ...], row: Row) -> None:
+        self._do.move(items, row.cover)
+
+    # events
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        """Escape goes back to all clusters."""
+        if event.key() == Qt.Key.Key_Escape and self._mode is not Mode.ALL:
+            self.show_all()
+            return
+        super().keyPressEvent(event)
+
+    def showEvent(self, event: QShowEvent) -> None:
+        super().showEvent(event)
+        if self._stale:
+            self.refresh()
+
+    def hideEvent(self, event: QHideEvent) -> None:
+        super().hideEvent(event)
+        self._editor.finish()
+        self.pane.editor.finish()
