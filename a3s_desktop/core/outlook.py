@@ -107,7 +107,8 @@ def load(first: Index, second: Index, joins: Vector, divides: Vector) -> Load:
     likely = joins >= LEAST_CHANCE
     first, second, joins = first[likely], second[likely], joins[likely]
     # Sorted, for candidates come in no fixed order, and sums must not depend on it.
-    chains = float(np.sort(_untouched(first, joins) * _untouched(second, joins)).sum())
+    free = _untouched(np.concatenate((first, second)), np.concatenate((joins, joins)))
+    chains = float(np.sort(free[: len(joins)] * free[len(joins) :]).sum())
     width = float(np.sqrt(len(joins) * len(np.unique(np.concatenate((first, second))))))
     return Load(chains, int((divides >= LEAST_CHANCE).sum()), float(np.sort(divides).sum()), width)
 
@@ -120,7 +121,7 @@ def forecast(work: Load, answered: int) -> Outlook:
 
 
 def _untouched(cluster: Index, chance: Vector) -> Vector:
-    """For each pair, the chance that none of the more likely pairs of the same cluster is the same."""
+    """For each side of a pair, the chance that none of the more likely pairs of its cluster is the same."""
     if not len(cluster):
         return chance
     order = np.lexsort((-chance, cluster))

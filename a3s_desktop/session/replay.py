@@ -66,7 +66,7 @@ class Position:
         self._start = start
         self._nodes: list[HistoryNode] = []
         self._marks: list[Mark] = []
-        self._useful: list[bool] = []
+        self._useful: list[bool | None] = []  # None: an entry that only measures
         self._conflicts: dict[int, None] = {}
         self.imposed = 0  # answers that met another question than when they were given
 
@@ -81,8 +81,9 @@ class Position:
         return (*self._start.conflicts, *self._conflicts)
 
     def useful(self, newest: int) -> tuple[bool, ...]:
-        """Whether each of the newest entries moved an item, oldest first."""
-        return (*self._start.useful, *self._useful)[-newest:] if newest else ()
+        """Whether each of the newest entries moved an item, oldest first; the sample check's do not count."""
+        told = [one for one in self._useful if one is not None]
+        return (*self._start.useful, *told)[-newest:] if newest else ()
 
     def steps_to(self, target: HistoryNode | None) -> int | None:
         """How many entries `go` would have to give; None where it does not work: the position must be built anew."""
@@ -197,7 +198,8 @@ class Position:
             raise
         self._nodes.append(node)
         self._marks.append(mark)
-        self._useful.append(engine.partition.version != version)
+        measured = isinstance(entry, RecordedAudit)
+        self._useful.append(None if measured else engine.partition.version != version)
 
     def _apply(self, entry: RecordedAnswer | RecordedCorrection | RecordedAudit) -> None:
         engine = self.engine

@@ -111,6 +111,7 @@ _CORRECTIONS = {
     CorrectionKind.FINISH: markn("Finish cluster of {n} image", "Finish cluster of {n} images"),
     CorrectionKind.REOPEN: markn("Reopen cluster of {n} image", "Reopen cluster of {n} images"),
     CorrectionKind.REQUEUE: markn("Ask {n} skipped pair again", "Ask {n} skipped pairs again"),
+    CorrectionKind.LABELS: markn("Known names of {n} image", "Known names of {n} images"),
     CorrectionKind.PARTS: markn(
         "Parts of one photo are different: {n} pair", "Parts of one photo are different: {n} pairs"
     ),

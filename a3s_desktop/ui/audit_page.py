@@ -83,6 +83,7 @@ class AuditPage(QWidget):
         bridge.failed.connect(self._on_failed)
         self._linked.painted.connect(self._on_painted)
         self.addActions(shortcuts.actions(Scope.AUDIT))
+        shortcuts.set_live(Scope.AUDIT, False)
         for name, (answer, _) in _ANSWERS.items():
             shortcuts.action(name).triggered.connect(partial(self._say, answer))
         shortcuts.action("audit.back").triggered.connect(self.backWanted)
@@ -148,9 +149,7 @@ class AuditPage(QWidget):
         self._back = AnswerButton(action("audit.back"), "quiet", compact=True)
         self._buttons = [AnswerButton(action(name), kind) for name, (_, kind) in _ANSWERS.items()]
         self._symbol = QLabel()
-        self._hint = QLabel(
-            tr("The pairs are drawn evenly from all pairs that share a cluster. Undo takes the last one back.")
-        )
+        self._hint = QLabel(tr("Drawn at random from all pairs that share a cluster."))
         self._hint.setProperty("role", "small")
         self._hint.setWordWrap(True)
         below = QHBoxLayout(foot)
@@ -260,6 +259,7 @@ class AuditPage(QWidget):
         ready = self._settled and self._pair is not None and quiet and self.isVisible()
         for name in _ANSWERS:
             self._shortcuts.action(name).setEnabled(ready)
+        self._shortcuts.action("audit.back").setEnabled(self.isVisible())
         if ready != self._ready:
             self._ready = ready
             self.readyChanged.emit(ready)
@@ -285,6 +285,7 @@ class AuditPage(QWidget):
     def showEvent(self, event: QShowEvent) -> None:
         """A pair is drawn."""
         super().showEvent(event)
+        self._shortcuts.set_live(Scope.AUDIT, True)
         if self._bridge.state is not None:
             self._show_result(self._bridge.state.audit)
             self._ask()
@@ -292,6 +293,7 @@ class AuditPage(QWidget):
     def hideEvent(self, event: QHideEvent) -> None:
         """What is not in sight cannot be answered."""
         super().hideEvent(event)
+        self._shortcuts.set_live(Scope.AUDIT, False)
         self._waiting = False
         self._update()
 

@@ -44,14 +44,16 @@ def per_minute(times: Sequence[float]) -> float | None:
     return len(worked) * 60.0 / sum(worked) if len(worked) >= 3 and sum(worked) > 0.0 else None
 
 
+def precision_texts(found: Precision) -> tuple[str, str]:
+    """A share and its interval, each as a text; "" where the sample is empty."""
+    if found.estimate is None:
+        return "", ""
+    digits = 0 if found.high - found.low > 0.02 else 1
+    low, high = percent(found.low, digits), percent(found.high, digits)
+    return percent(found.estimate, digits), tr("{low} to {high}", low=low, high=high)
+
+
 def precision_text(found: Precision) -> str:
     """A share with its interval; "" where the sample is empty."""
-    if found.estimate is None:
-        return ""
-    digits = 0 if found.high - found.low > 0.02 else 1
-    return tr(
-        "{share} ({low} to {high})",
-        share=percent(found.estimate, digits),
-        low=percent(found.low, digits),
-        high=percent(found.high, digits),
-    )
+    share, interval = precision_texts(found)
+    return tr("{share} ({interval})", share=share, interval=interval) if share else ""

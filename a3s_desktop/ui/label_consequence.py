@@ -107,14 +107,14 @@ class ConsequenceLine(QFrame):
         self._read = QTimer(self, singleShot=True, interval=READ_MS)
         self._symbols = {answer: QLabel() for answer in _SIDES}
         self._texts = {answer: _Elided() for answer in _SIDES}
-        self._warning, self._demand = QLabel(), _Elided()
+        self._warning, self._demand = QLabel(), _Elided("strong")
         row = QHBoxLayout(self)
         row.setContentsMargins(SPACE_2, 0, SPACE_2, 0)
         row.setSpacing(SPACE_1)
         for answer in _SIDES:
+            self._texts[answer].setContentsMargins(0, 0, SPACE_3, 0)
             row.addWidget(self._symbols[answer])
             row.addWidget(self._texts[answer], 1)
-            row.addSpacing(SPACE_3)
         row.addWidget(self._warning)
         row.addWidget(self._demand, 1)
         self._show()
@@ -222,12 +222,12 @@ class ConsequenceLine(QFrame):
 class _Elided(QLabel):
     """A label of one line that ends in "…" where there is no room; the whole text is its tool tip then."""
 
-    def __init__(self) -> None:
+    def __init__(self, role: str = "small") -> None:
         super().__init__()
         self._whole = ""
         self.setTextFormat(Qt.TextFormat.PlainText)
         self.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)
-        self.setProperty("role", "small")
+        self.setProperty("role", role)
 
     def set_text(self, text: str) -> None:
         self._whole = text

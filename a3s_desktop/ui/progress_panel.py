@@ -8,11 +8,12 @@ from PySide6.QtCore import Qt, QTimer, Slot
 from PySide6.QtGui import QShowEvent
 from PySide6.QtWidgets import QGridLayout, QLabel, QPushButton, QVBoxLayout, QWidget
 
-from a3s_desktop.i18n import decimal, mark, number, tr, trn
+from a3s_desktop.core.outlook import Outlook
+from a3s_desktop.i18n import decimal, mark, number, tr
 from a3s_desktop.session.state import Change, ChangeKind, SessionState
 from a3s_desktop.ui.bridge import Bridge
 from a3s_desktop.ui.engine_room import Reading
-from a3s_desktop.ui.figures import per_minute, precision_text, range_text, rounded
+from a3s_desktop.ui.figures import per_minute, precision_texts, range_text, rounded
 from a3s_desktop.ui.progress_curve import Point, ProgressCurve
 from a3s_desktop.ui.shortcuts import Shortcuts
 from a3s_desktop.ui.theme import SPACE_2, SPACE_3
@@ -21,6 +22,7 @@ _SOON_MS = 150  # from a change to the reading of the times: a burst of undos as
 
 _ROWS = (
     ("left", mark("Questions left")),
+    ("range", mark("Likely from … to")),
     ("answers", mark("Answers")),
     ("today", mark("Today")),
     ("rate", mark("Per minute")),
@@ -28,8 +30,10 @@ _ROWS = (
     ("clusters", mark("Clusters")),
     ("singles", mark("Single images")),
     ("junk", mark("Junk")),
-    ("open", mark("Set aside")),
-    ("right", mark("Pairs right, by the sample")),
+    ("skipped", mark("Skipped pairs")),
+    ("incomparable", mark("Not comparable")),
+    ("right", mark("Sample: pairs right")),
+    ("interval", mark("95% interval")),
 )
 
 
@@ -59,7 +63,6 @@ class ProgressPanel(QWidget):
             label.setProperty("role", "muted")
             value.setAlignment(Qt.AlignmentFlag.AlignRight)
             value.setTextFormat(Qt.TextFormat.PlainText)
-            value.setWordWrap(True)
             value.setAccessibleName(tr(text))
             grid.addWidget(label, row, 0, Qt.AlignmentFlag.AlignTop)
             grid.addWidget(value, row, 1)
@@ -99,13 +102,8 @@ class ProgressPanel(QWidget):
             self.curve.clear()
         self.curve.add(Point(state.answers, state.clusters, state.singletons))
         outlook = state.outlook
-        if outlook is None:
-            left = ""
-        elif not outlook.high:
-            left = tr("none")
-        else:
-            left = tr("about {middle} ({range})", middle=number(rounded(outlook.middle)), range=range_text(outlook))
-        self._set("left", left)
+        self._set("left", _left_text(outlook))
+        self._set("range", range_text(outlook) if outlook is not None and outlook.high else "")
         self._values["left"].setToolTip(
             tr("Until no answer is expected to change a cluster. An estimate; it changes as the program learns.")
         )
@@ -118,13 +116,11 @@ class ProgressPanel(QWidget):
         self._set("clusters", number(state.clusters))
         self._set("singles", number(state.singletons))
         self._set("junk", number(state.junk) if state.junk else "")
-        aside = []
-        if state.skipped:
-            aside.append(trn("{n} skipped", "{n} skipped", state.skipped))
-        if state.incomparable:
-            aside.append(trn("{n} not comparable", "{n} not comparable", state.incomparable))
-        self._set("open", ", ".join(aside))
-        self._set("right", precision_text(state.audit))
+        self._set("skipped", number(state.skipped) if state.skipped else "")
+        self._set("incomparable", number(state.incomparable) if state.incomparable else "")
+        share, interval = precision_texts(state.audit)
+        self._set("right", share)
+        self._set("interval", interval)
         self._soon.start()
 
     @Slot()
@@ -151,8 +147,16 @@ class ProgressPanel(QWidget):
             button.setText(action.text())
             button.setEnabled(action.isEnabled())
             button.setToolTip(action.toolTip())
+        # Without skipped pairs the room is the curve's.
+        self._buttons[1].setVisible(self._actions[1].isEnabled())
 
     def showEvent(self, event: QShowEvent) -> None:
         """The times are read when somebody looks."""
         super().showEvent(event)
         self._soon.start()
+
+
+def _left_text(outlook: Outlook | None) -> str:
+    if outlook is None:
+        return ""
+    return tr("about {n}", n=number(rounded(outlook.middle))) if outlook.high else tr("none")
