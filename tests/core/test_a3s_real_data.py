@@ -24,7 +24,7 @@ FEATURES = {"mk20": "features.npy", "mk100": "features.npy", "people200": "lite0
 MUST = {
     "mk20": [(40, 0.92, 0.90), (83, 0.956, 0.952)],
     "people200": [(60, 0.84, 0.74), (120, 0.90, 0.87)],
-    "mk100": [(150, 0.89, 0.74), (300, 0.924, 0.86), (525, 0.933, 0.89)],
+    "mk100": [(150, 0.89, 0.74), (300, 0.924, 0.86), (337, 0.924, 0.801), (525, 0.933, 0.89)],
 }
 BELOW = {("mk20", 83)}  # ARI
 SEEDS = {"mk20": range(5), "people200": range(5), "mk100": range(2)}
@@ -157,7 +157,7 @@ def test_five_in_a_hundred_wrong_and_ten_skipped_do_little_harm(shared_data: Pat
 
     right = reached(0.0, 0.0)
     assert right - np.mean([reached(0.05, 0.0, seed) for seed in range(3)]) < 0.10
-    assert right - reached(0.0, 0.10) < 0.03
+    assert right - np.mean([reached(0.0, 0.10, seed) for seed in range(3)]) < 0.03
 
 
 def test_the_next_question_is_there_at_once(shared_data: Path) -> None:

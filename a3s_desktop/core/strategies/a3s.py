@@ -45,7 +45,7 @@ REFIT_EVERY = 5
 TYPICAL_NMI = 0.9
 """The true NMI is not known; the choice depends on it little."""
 
-LEAST_CHANCE = 0.02
+LEAST_CHANCE = 0.01
 """A question is put only if the chance that its answer changes a label is at least this."""
 
 _SHORTLIST = 64  # candidates looked at one by one before the next longer list is made
