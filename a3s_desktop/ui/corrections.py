@@ -114,7 +114,7 @@ class Corrections(QObject):
     def rename(self, cluster: int, name: str) -> None:
         """Give a cluster a name; where another one has it, merging the two is proposed."""
         state = self._bridge.state
-        if state is not None and self.possible and name.strip() != state.names.get(cluster, ""):
+        if state is not None and self.possible:
             self._naming = (state.revision, cluster)
             self._bridge.perform(Rename(cluster, name))
 

@@ -103,7 +103,7 @@ class CardGrid(GridView):
 
     def dragMoveEvent(self, event: QDragMoveEvent) -> None:
         super().dragMoveEvent(event)  # scrolls at the edges
-        pair = self._pair(event.mimeData().data(CLUSTER_MIME).data(), event.position().toPoint())
+        pair = self._pair(bytes(event.mimeData().data(CLUSTER_MIME).data()), event.position().toPoint())
         self._show_target(self.indexAt(event.position().toPoint()).row() if pair else -1)
         if pair:
             event.acceptProposedAction()
@@ -116,7 +116,7 @@ class CardGrid(GridView):
 
     def dropEvent(self, event: QDropEvent) -> None:
         self._show_target(-1)
-        pair = self._pair(event.mimeData().data(CLUSTER_MIME).data(), event.position().toPoint())
+        pair = self._pair(bytes(event.mimeData().data(CLUSTER_MIME).data()), event.position().toPoint())
         self.setState(GridView.State.NoState)
         if pair:
             event.acceptProposedAction()

@@ -103,8 +103,9 @@ class GridView(QListView):
 
     def chosen_rows(self) -> list[int]:
         """Selected rows, ascending."""
-        ranges = ((part.top(), part.bottom()) for part in self.selectionModel().selection())
-        return sorted({row for top, bottom in ranges for row in range(top, bottom + 1)})
+        selection = self.selectionModel().selection()
+        parts = (selection.at(k) for k in range(selection.count()))
+        return sorted({row for part in parts for row in range(part.top(), part.bottom() + 1)})
 
     def choose(self, rows: Iterable[int], current: int = -1) -> None:
         """Select these rows instead of what was selected; ``current`` gets the keyboard's place."""
@@ -116,7 +117,7 @@ class GridView(QListView):
                 selection.append(QItemSelectionRange(model.index(wanted[start], 0), model.index(wanted[k - 1], 0)))
                 start = k
         flags = QItemSelectionModel.SelectionFlag
-        if len(selection) > _MOST_PARTS:
+        if selection.count() > _MOST_PARTS:
             selection.clear()  # Qt compares every part with every other one: minutes for thousands
         if current >= 0:
             self.selectionModel().setCurrentIndex(model.index(current, 0), flags.NoUpdate)

@@ -11,8 +11,8 @@ from pytestqt.qtbot import QtBot
 
 from a3s_desktop.errors import InputError
 from a3s_desktop.ui.cluster_map import ClusterMap
-from a3s_desktop.ui.map_colours import ColourBy
 from a3s_desktop.ui.corrections import Corrections
+from a3s_desktop.ui.map_colours import ColourBy
 from a3s_desktop.ui.map_corrections import MapCorrections
 from a3s_desktop.ui.map_panel import MapPanel
 from tests.ui.pair_project import Desk, make_desk, make_project

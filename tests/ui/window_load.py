@@ -1,4 +1,4 @@
-"""Two loads on the real window, with the heartbeat on: a large initialization, and answers at ten a second.
+"""Loads on the real window, with the heartbeat on: a large initialization, answers at ten a second, corrections.
 
 ``python -m tests.ui.window_load`` measures them off the screen and prints the figures; the tests use the same code.
 """
@@ -30,6 +30,7 @@ from a3s_desktop.ui.app import make_application
 from a3s_desktop.ui.heartbeat import Beats, Heartbeat
 from a3s_desktop.ui.program import Program
 from a3s_desktop.ui.theme import apply_theme
+from tests.ui.cluster_load import corrections_under_watch, large_project
 
 
 def random_data(folder: Path, items: int, columns: int) -> ProjectSpec:
@@ -128,7 +129,7 @@ def main() -> int:
     parser.add_argument("--items", type=int, default=20_000)
     parser.add_argument("--columns", type=int, default=256)
     parser.add_argument("--answers", type=int, default=200)
-    parser.add_argument("--only", choices=("answers", "initialization"), help="one of the two loads")
+    parser.add_argument("--only", choices=("answers", "initialization", "clusters"), help="one of the loads")
     parser.add_argument("--json", action="store_true", help="one JSON object a load")
     arguments = parser.parse_args()
     os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
@@ -136,7 +137,7 @@ def main() -> int:
     apply_theme(app, "light")
     folder = Path(tempfile.mkdtemp(prefix="a3s-load-"))
     try:
-        if arguments.only != "initialization":
+        if arguments.only in (None, "answers"):
             project = demo_project("digits", folder, Task())
             program = Program(SettingsStore(None), folder)
             beats, late = answer_under_watch(program, project, arguments.answers)
@@ -144,7 +145,7 @@ def main() -> int:
             report(f"{arguments.answers} answers at 10 a second, {late} times late", beats, done, arguments.json)
             program.shutdown()
             app.processEvents()
-        if arguments.only != "answers":
+        if arguments.only in (None, "initialization"):
             spec = random_data(folder / "random", arguments.items, arguments.columns)
             program = Program(SettingsStore(None), folder)
             started = time.monotonic()
@@ -154,6 +155,13 @@ def main() -> int:
             report(
                 f"{arguments.items:,} × {arguments.columns} initialized in {took:.1f} s", beats, done, arguments.json
             )
+            program.shutdown()
+            app.processEvents()
+        if arguments.only in (None, "clusters"):
+            project = large_project(folder / "large", arguments.items)
+            program = Program(SettingsStore(None), folder)
+            for name, beats in corrections_under_watch(program, project, wait):
+                report(f"{arguments.items:,} images, {name}", beats, beats.count, arguments.json)
             program.shutdown()
             app.processEvents()
     finally:
