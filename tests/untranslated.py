@@ -18,7 +18,8 @@ LEFT_OUT = (
 # Names of products and fonts, and keys that look like words.
 NAMES = {
     "A3S Desktop", "Segoe UI", "SF Pro Text", "Noto Sans", "DejaVu Sans", "cluster view", "enlarged view", "hover card",
-    "order file", "system volume information", "second look",
+    "order file", "system volume information", "second look", "known labels", "open cluster",
+    "nearest clusters", "cluster picker", "single image", "single images",
 }  # fmt: skip
 TRANSLATES = {"tr", "trn", "trc", "mark", "markn"}
 SHOWS = {
@@ -37,6 +38,8 @@ SILENT = {
 }  # fmt: skip
 _SENTENCE = re.compile(r"[A-Za-z]{2,}[,;:.]? [A-Za-z(“]{2,}|[A-Za-z]{3,}…")
 _WORD = re.compile(r"[A-Za-z]{2,}")
+_STYLE = re.compile(r"[{;]\s*[\w-]+: ?[^;]+;")
+_MARKUP = re.compile(r"<[/?\w]+ |</|font-family|default-src|^merge preview")
 _SQL = re.compile(r"\s*(SELECT|INSERT|CREATE|PRAGMA|BEGIN|UPDATE|DELETE|DROP|ATTACH|COMMIT|ROLLBACK|VACUUM)\b")
 
 
@@ -119,7 +122,7 @@ class _Finder(ast.NodeVisitor):
             self._judge(node.value, node.lineno)
 
     def _judge(self, text: str, line: int, joined: bool = False) -> None:
-        style = re.search(r"[{;]\s*[\w-]+: ?[^;]+;", text) or re.search(r"<[/?\w]+ |</|font-family", text)
+        style = _STYLE.search(text) or _MARKUP.search(text)
         if text in NAMES or text == " – A3S Desktop" or _SQL.match(text) or style:
             return
         shown = self._shown and _WORD.search(text) and (" " in text or text[:1].isupper() or joined)

@@ -96,6 +96,7 @@ def _new_project(hands: Hands, folder: Path) -> None:
     assert name is not None
     name.setFocus()
     hands.type(str(folder / "data" / "features.npy"))
+    hands.until(lambda: chooser.selectedFiles()[0].endswith("features.npy"))
     hands.press(Key.Key_Return)
     hands.back_to_window()
     assert page.features.paths() == (folder / "data" / "features.npy",)

@@ -30,7 +30,7 @@ _WORD = re.compile(r"[A-Za-zÄÖÜäöüß]{3,}")
 # Names of files, keys, products and formats are the same in every language.
 _SAME = re.compile(
     r"A3S Desktop[^⟦⟧]*offscreen|A3S Desktop|English|Deutsch|\d-\d\.jpg|\bproject\b|Ctrl|Shift|Space|Home|End|"
-    r"Pg(Up|Down)|Alt|Backspace|Return|Del(ete)?|\.?(npy|npz|csv|jpg|json)|JSON|/[^⟦⟧]*/[^⟦⟧ ]*"
+    r"Pg(Up|Down)|Alt|Esc|Wheel|Backspace|Return|Del(ete)?|\.?(npy|npz|csv|jpg|json)|JSON|/[^⟦⟧]*/[^⟦⟧ ]*"
 )
 
 
@@ -85,7 +85,7 @@ def bare(text: str) -> str:
     """What of a text stands outside of brackets."""
     before = ""
     while before != text:
-        before, text = text, re.sub(r"⟦[^⟦⟧]*⟧", "", text)
+        before, text = text, re.sub(r"⟦[^⟦⟧]*⟧", " ", text)
     return _SAME.sub("", re.sub(r"⟦[^⟦⟧]*…$", "", text))  # cut off for want of room
 
 
