@@ -93,6 +93,7 @@ class ContradictionDialog(QDialog):
         self.setWindowTitle(tr("Contradiction"))
         self.setMinimumWidth(560)
         self._done = False
+        self._waiting = False
         pictures = Pictures(loader, "contradiction", self)
         pictures.items = items  # type: ignore[assignment]
         self.model = ChainModel(self)
@@ -173,7 +174,7 @@ class ContradictionDialog(QDialog):
         if not self.isVisible():
             most = self.parentWidget().height() if self.parentWidget() is not None else 700
             self.resize(640, min(most - 2 * SPACE_5, 380 + row * max(len(chain), 2)))
-        self.setEnabled(True)
+        self._waiting = False
         self.list.setFocus()
         self._on_current(self.list.currentIndex())
 
@@ -198,15 +199,16 @@ class ContradictionDialog(QDialog):
     @Slot()
     def _drop(self) -> None:
         link = self.current
-        if link is not None and link.entry is not None:
-            self.setEnabled(False)  # until the next chain, or the end
+        if link is not None and link.entry is not None and not self._waiting:
+            self._waiting = True  # until the next chain, or the end
+            self.drop_button.setEnabled(False)
             self.dropWanted.emit(link)
 
     @Slot(QModelIndex)
     def _on_current(self, _index: QModelIndex) -> None:
         link = self.current
         entry = link.entry if link is not None else None
-        self.drop_button.setEnabled(entry is not None)
+        self.drop_button.setEnabled(entry is not None and not self._waiting)
         if entry is None:
             text = tr("This link cannot be dropped.")
         elif entry.kind is EntryKind.CORRECTION:
