@@ -68,6 +68,7 @@ class HistoryFilterBar(QWidget):
         self.cluster.setAccessibleName(tr("Number or name of a cluster"))
         self.cluster.hide()
         self.more = QToolButton()
+        set_role(self.more, kind="icon")
         self.more.setCheckable(True)
         self.more.setToolTip(tr("Filter by kind, date, state and clusters"))
         self.more.setAccessibleName(tr("Filter"))
