@@ -34,6 +34,8 @@ class OnnxModel:
         Of what it computes: changes with the model and with how images are brought to it.
     size : int
         Side of the square images that `describe` takes.
+    unsaid : tuple of str
+        What neither the file nor the options say, so that the usual is taken: "size", "numbers" (mean and deviation).
     """
 
     def __init__(self, model: str, options: ModelOptions) -> None:
@@ -47,6 +49,7 @@ class OnnxModel:
         self._batch = shape[0] if shape[0] is not None else 0
         mean = _numbers(options.mean, self._facts, "a3s.mean", IMAGENET_MEAN)
         std = _numbers(options.std, self._facts, "a3s.std", IMAGENET_STD)
+        self.unsaid = _unsaid(self._facts, shape, self._first, options)
         self._mean, self._std = np.array(mean, np.float32), np.array(std, np.float32)
         self._flip = options.channels == "bgr"
         settings = (self.size, self._first, mean, std, self._flip, options.output)
@@ -250,6 +253,16 @@ def _size(name: str, shape: tuple[int | None, ...], first: bool, options: ModelO
             )
         )
     return size
+
+
+def _unsaid(facts: Facts, shape: tuple[int | None, ...], first: bool, options: ModelOptions) -> tuple[str, ...]:
+    sides = shape[2:] if first else shape[1:3]
+    size = options.size is None and all(side is None for side in sides)
+    given = [
+        value is not None or key in facts.metadata
+        for key, value in (("a3s.mean", options.mean), ("a3s.std", options.std))
+    ]
+    return (*(("size",) if size else ()), *(() if all(given) else ("numbers",)))
 
 
 def _numbers(

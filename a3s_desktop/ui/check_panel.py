@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import (
     QAbstractItemView,
@@ -18,11 +20,23 @@ from PySide6.QtWidgets import (
 )
 
 from a3s_desktop.errors import A3SError
-from a3s_desktop.i18n import number, tr, trn
+from a3s_desktop.i18n import mark, number, tr, trn
+from a3s_desktop.storage.matching import UnmatchedError
 from a3s_desktop.storage.spec import SpecReport
 from a3s_desktop.ui.theme import SPACE_2, SPACE_3, SPACE_4, icon_pixmap, tokens
+from a3s_desktop.ui.unmatched_choice import UnmatchedChoice
 
 MAX_MESSAGES = 20  # of each kind; more would not be read
+_UNSAID = {
+    "size": mark(
+        "The model does not say what size of images it wants: 224 pixels are taken. Another size can be given under "
+        "Advanced."
+    ),
+    "numbers": mark(
+        "The model does not say by which mean and deviation images are to be scaled: those of ImageNet are taken. "
+        "Give others under Advanced if it was trained with others."
+    ),
+}
 
 
 class CheckPanel(QFrame):
@@ -62,6 +76,18 @@ class CheckPanel(QFrame):
         self._scroll.setFrameShape(QFrame.Shape.NoFrame)
         self._scroll.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self._scroll.viewport().setAutoFillBackground(False)
+        content = QWidget()
+        column = QVBoxLayout(content)
+        column.setContentsMargins(0, 0, 0, 0)
+        column.setSpacing(SPACE_2)
+        self._blocks = QVBoxLayout()
+        self._blocks.setSpacing(SPACE_2)
+        column.addLayout(self._blocks)
+        self.unmatched = UnmatchedChoice()  # stays when messages change: it holds a choice, and the focus
+        column.addWidget(self.unmatched)
+        column.addStretch(1)
+        self._scroll.setWidget(content)
+        content.setAutoFillBackground(False)  # the scroll area has switched it on
         layout.addWidget(self._scroll, 1)
         self._state: tuple[str, str] = ("", "")
         self.confirm = QCheckBox(tr("These rows and images belong together"))
@@ -101,12 +127,12 @@ class CheckPanel(QFrame):
         """
         errors, warnings = list(report.errors), list(report.warnings)
         blocks: list[QWidget] = [
-            _message(error.message, error.hint, "banner-danger") for error in errors[:MAX_MESSAGES]
+            _message(error.message, _hint(error), "banner-danger") for error in errors[:MAX_MESSAGES]
         ]
         if len(errors) > MAX_MESSAGES:
             blocks.append(_message(tr("… and {n} more.", n=number(len(errors) - MAX_MESSAGES)), "", "banner-danger"))
         blocks += [_message(str(warning), "", "banner-warning") for warning in warnings[:MAX_MESSAGES]]
-        if report.pairs:
+        if report.pairs and report.how != "described":
             blocks.append(self._pairs(report))
         if errors:
             self._head(
@@ -118,8 +144,18 @@ class CheckPanel(QFrame):
         self.facts.setText(_facts(report))
         self.facts.setVisible(bool(self.facts.text()))
         self._fill(blocks)
+        self.unmatched.show_lists(report.rows_without_image, report.images_without_row)
         self.messages = [str(error) for error in errors] + [str(warning) for warning in warnings]
         self._ask_confirmation(not errors and report.how == "sorted")
+
+    def show_outlook(self, text: str, unsaid: Sequence[str]) -> None:
+        """Add what was measured after the check, and what the model's file does not say."""
+        said = [tr(_UNSAID[name]) for name in unsaid]
+        if text:
+            self._blocks.addWidget(_message(text, "", "banner"))
+        for sentence in said:
+            self._blocks.addWidget(_message(sentence, "", "banner-warning"))
+        self.messages += [text] * bool(text) + said
 
     def _head(self, symbol: str, text: str) -> None:
         theme = tokens()
@@ -143,15 +179,11 @@ class CheckPanel(QFrame):
 
     def _fill(self, blocks: list[QWidget]) -> None:
         self.messages = []
-        content = QWidget()
-        column = QVBoxLayout(content)
-        column.setContentsMargins(0, 0, 0, 0)
-        column.setSpacing(SPACE_2)
+        while (item := self._blocks.takeAt(0)) is not None:
+            item.widget().hide()
+            item.widget().deleteLater()
         for block in blocks:
-            column.addWidget(block)
-        column.addStretch(1)
-        self._scroll.setWidget(content)  # deletes the earlier one
-        content.setAutoFillBackground(False)  # the scroll area has switched it on
+            self._blocks.addWidget(block)
 
     def _pairs(self, report: SpecReport) -> QWidget:
         box = QWidget()
@@ -179,11 +211,18 @@ class CheckPanel(QFrame):
             item = QTableWidgetItem(name)
             item.setToolTip(name)
             table.setItem(line, 1, item)
-        table.verticalHeader().setDefaultSectionSize(26)
-        table.setFixedHeight(26 * len(pairs) + 34)
+        line_height = self.fontMetrics().height() + 9
+        table.verticalHeader().setDefaultSectionSize(line_height)
+        table.setFixedHeight(line_height * len(pairs) + line_height + 8)
         table.setVerticalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         column.addWidget(table)
         return box
+
+
+def _hint(error: A3SError) -> str:
+    if isinstance(error, UnmatchedError):
+        return tr("Choose below what to do with them, or choose the folder and the features that belong together.")
+    return error.hint
 
 
 def _facts(report: SpecReport) -> str:
@@ -204,6 +243,7 @@ def _facts(report: SpecReport) -> str:
         "order file": tr("Rows are matched by the order file."),
         "names": tr("Rows are matched by the names in the feature file."),
         "sorted": tr("Rows are matched by position: the images in sorted order, the first row first."),
+        "described": trn("{n} image will be described.", "{n} images will be described.", len(report.paths)),
     }
     parts.append(how.get(report.how, ""))
     return " ".join(part for part in parts if part)

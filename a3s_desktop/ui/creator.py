@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
 import logging
+import os
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -10,12 +12,13 @@ from typing import TYPE_CHECKING, Any
 
 from PySide6.QtCore import QObject, Signal, Slot
 
-from a3s_desktop.errors import A3SError, Cancelled
+from a3s_desktop.errors import A3SError, Cancelled, ProjectError
+from a3s_desktop.i18n import tr
 from a3s_desktop.task import Progress, Task
 from a3s_desktop.ui.jobs import Job, Jobs, Worker
 
 if TYPE_CHECKING:
-    from a3s_desktop.storage.spec import ProjectSpec
+    from a3s_desktop.storage.spec import ProjectSpec, SpecReport
 
 log = logging.getLogger(__name__)
 
@@ -28,7 +31,10 @@ class Creator(QObject):
     checked(object, object)
         `ProjectSpec` and its `SpecReport`. Checks that were overtaken by another one tell nothing.
     checkFailed(object, object)
-        `ProjectSpec` and the `A3SError` that kept the check from being finished.
+        `ProjectSpec` and the `A3SError` that kept the check, or the measuring after it, from being finished.
+    estimated(object, object)
+        `ProjectSpec` and its `Outlook`: how long describing its images will take. Follows a good check where images
+        are to be described.
     progressed(object)
         `Progress` of the creation.
     created(object)
@@ -39,6 +45,7 @@ class Creator(QObject):
 
     checked = Signal(object, object)
     checkFailed = Signal(object, object)  # noqa: N815 - Qt's naming
+    estimated = Signal(object, object)
     progressed = Signal(object)
     created = Signal(object)
     stopped = Signal(object)
@@ -97,15 +104,30 @@ class Creator(QObject):
         )  # fmt: skip
 
     @Slot(object)
-    def _on_checked(self, report: object) -> None:
+    def _on_checked(self, report: SpecReport) -> None:
         self._check = None
-        self.checked.emit(self._checked_spec, report)
+        spec = self._checked_spec
+        if report.ok and report.to_compute:
+            self._check = self._jobs.submit(
+                Worker.BACKGROUND, _measure, spec, report,
+                done=self._on_measured, failed=self._on_check_failed, with_task=True,
+            )  # fmt: skip
+        self.checked.emit(spec, report)
+
+    @Slot(object)
+    def _on_measured(self, outlook: object) -> None:
+        self._check = None
+        self.estimated.emit(self._checked_spec, outlook)
 
     @Slot(object)
     def _on_check_failed(self, error: BaseException) -> None:
         self._check = None
-        if isinstance(error, A3SError):
-            self.checkFailed.emit(self._checked_spec, error)
+        if isinstance(error, Cancelled):
+            return
+        if not isinstance(error, A3SError):
+            log.error("A project could not be checked", exc_info=error)
+            error = _unexpected(error)
+        self.checkFailed.emit(self._checked_spec, error)
 
     @Slot(object)
     def _on_progress(self, progress: Progress) -> None:
@@ -119,10 +141,10 @@ class Creator(QObject):
     @Slot(object)
     def _on_failed(self, error: BaseException) -> None:
         self._creation = None
-        known = isinstance(error, A3SError)
-        if not known and not isinstance(error, Cancelled):
+        if not isinstance(error, (A3SError, Cancelled)):
             log.error("A project could not be made", exc_info=error)
-        self.stopped.emit(error if known else None)
+            error = _unexpected(error)
+        self.stopped.emit(error if isinstance(error, A3SError) else None)
 
 
 # On the background thread; the imports are late because they take seconds that the start of the window must not.
@@ -134,20 +156,41 @@ def _check(spec: ProjectSpec, task: Task) -> object:
     # Folders above the project's own that are missing will be made with it; whether that is possible is checked at
     # the highest of them, for the check itself writes nothing.
     target = spec.folder
-    while not target.parent.exists() and target.parent != target:
+    while not os.path.exists(target.parent) and target.parent != target:
         target = target.parent
     return check_spec(replace(spec, folder=target), task)
+
+
+def _measure(spec: ProjectSpec, report: SpecReport, task: Task) -> object:
+    from a3s_desktop.storage.embedding_outlook import measure
+
+    return measure(spec, report, task)
+
+
+def _unexpected(error: BaseException) -> ProjectError:
+    """An error of the program itself, as a sentence: better than a form that waits for ever."""
+    return ProjectError(
+        tr("Something unexpected happened ({error}).", error=f"{type(error).__name__}: {error}"[:200]),
+        tr("Nothing was lost. The details are in the log file (menu Help)."),
+    )
 
 
 def _create(spec: ProjectSpec, task: Task) -> Path:
     from a3s_desktop.session.opening import create_project
     from a3s_desktop.storage.files import write_failed
 
+    missing = [folder for folder in spec.folder.parents if not os.path.exists(folder)]
     try:
         spec.folder.parent.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise write_failed(spec.folder.parent, error) from error
-    create_project(spec, task).close()
+    try:
+        create_project(spec, task).close()
+    except BaseException:
+        for folder in missing:  # innermost first; one that is not empty stays
+            with contextlib.suppress(OSError):
+                folder.rmdir()
+        raise
     return spec.folder
 
 

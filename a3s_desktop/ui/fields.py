@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from PySide6.QtCore import QSize, Qt, Signal, Slot
+from PySide6.QtCore import QEvent, QSize, Qt, QUrl, Signal, Slot
 from PySide6.QtGui import QDragEnterEvent, QDropEvent
 from PySide6.QtWidgets import (
     QAbstractItemView,
@@ -22,7 +22,9 @@ from PySide6.QtWidgets import (
 from a3s_desktop.i18n import mark, tr
 from a3s_desktop.ui.theme import SPACE_2, icon
 
-FEATURE_FILTER = mark("Feature files (*.npy *.npz *.csv *.tsv);;All files (*)")
+FEATURE_FILTER = mark("Feature files (*.npy *.npz *.csv *.tsv *.parquet *.feather);;All files (*)")
+MODEL_FILTER = mark("ONNX models (*.onnx);;All files (*)")
+PARTS_FILTER = mark("Tables (*.csv *.tsv);;All files (*)")
 ORDER_FILTER = mark("Text files (*.txt *.csv *.tsv);;All files (*)")
 LABEL_FILTER = mark("Label files (*.csv *.tsv *.npy);;All files (*)")
 
@@ -31,6 +33,30 @@ def dropped_paths(event: QDragEnterEvent | QDropEvent) -> list[str]:
     """Local files and folders of a drag."""
     mime = event.mimeData()
     return [url.toLocalFile() for url in mime.urls() if url.isLocalFile()] if mime.hasUrls() else []
+
+
+def path_of(text: str, chosen: str = "") -> Path | None:
+    """A path as people type or paste it: in quotation marks, with ~, or as a file:// address; None for nothing.
+
+    Parameters
+    ----------
+    text : str
+    chosen : str
+        A path that was chosen, not typed; if ``text`` is still this, it is taken as it is.
+    """
+    if text and text == chosen:
+        return Path(text)
+    text = text.strip()
+    if len(text) > 1 and text[0] == text[-1] and text[0] in "\"'":
+        text = text[1:-1]
+    if text.lower().startswith("file:"):
+        text = QUrl(text).toLocalFile() or text
+    if not text:
+        return None
+    try:
+        return Path(text).expanduser()
+    except RuntimeError:  # ~somebody who does not exist
+        return Path(text)
 
 
 class PathField(QWidget):
@@ -57,6 +83,7 @@ class PathField(QWidget):
         self._folder = folder
         self._pattern = pattern
         self.start = ""  # where the dialog begins while the field is empty
+        self._chosen = ""  # not typed: taken as it is, spaces at its ends included
         self.edit = QLineEdit()
         self.edit.setPlaceholderText(placeholder)
         self.edit.setAccessibleName(name)
@@ -77,12 +104,20 @@ class PathField(QWidget):
 
     def path(self) -> Path | None:
         """The path, or None while the field is empty."""
-        text = self.edit.text().strip().strip('"')
-        return Path(text).expanduser() if text else None
+        return path_of(self.edit.text(), self._chosen)
 
     def set_path(self, path: Path | str | None) -> None:
-        """Fill the field."""
-        self.edit.setText("" if path is None else str(path))
+        """Fill the field with a path, or with text as somebody might type it."""
+        if isinstance(path, Path):
+            self.choose(str(path))
+        else:
+            self.edit.setText(path or "")
+
+    @Slot(str)
+    def choose(self, path: str) -> None:
+        """Fill the field with a path that is to be taken as it is."""
+        self._chosen = path
+        self.edit.setText(path)
 
     @Slot()
     def browse(self) -> None:
@@ -95,7 +130,7 @@ class PathField(QWidget):
         else:
             dialog.setFileMode(QFileDialog.FileMode.ExistingFile)
             dialog.setNameFilter(tr(self._pattern))
-        dialog.fileSelected.connect(self.edit.setText)
+        dialog.fileSelected.connect(self.choose)
         dialog.open()
 
     def dragEnterEvent(self, event: QDragEnterEvent) -> None:
@@ -107,7 +142,7 @@ class PathField(QWidget):
         """Take one file or folder."""
         paths = dropped_paths(event)
         if len(paths) == 1:
-            self.edit.setText(paths[0])
+            self.choose(paths[0])
             event.acceptProposedAction()
 
 
@@ -217,6 +252,15 @@ class PathList(QWidget):
     @Slot()
     def _update(self) -> None:
         self.remove_button.setEnabled(bool(self.list.selectedItems()))
-        rows = max(2, min(self.list.count(), 4))
-        self.list.setFixedHeight(rows * 28 + 14)
+        self._fit()
         self._hint.setVisible(self.list.count() == 0)
+
+    def _fit(self) -> None:
+        rows = max(2, min(self.list.count(), 4))
+        self.list.setFixedHeight(rows * (self.list.fontMetrics().height() + 10) + 14)
+
+    def changeEvent(self, event: QEvent) -> None:
+        """The rows grow with the text."""
+        super().changeEvent(event)
+        if event.type() in (QEvent.Type.FontChange, QEvent.Type.StyleChange):
+            self._fit()

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import dataclasses
+import os
 import re
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QStandardPaths, Qt, QTimer, Signal, Slot
 from PySide6.QtWidgets import (
@@ -13,7 +16,6 @@ from PySide6.QtWidgets import (
     QLineEdit,
     QPushButton,
     QScrollArea,
-    QToolButton,
     QVBoxLayout,
     QWidget,
 )
@@ -22,13 +24,19 @@ from a3s_desktop.errors import A3SError
 from a3s_desktop.i18n import tr
 from a3s_desktop.settings import SettingsStore
 from a3s_desktop.storage.spec import ProjectSpec, SpecReport
+from a3s_desktop.ui.advanced_box import AdvancedBox, patterns_of
 from a3s_desktop.ui.check_panel import CheckPanel
 from a3s_desktop.ui.creator import Creator
-from a3s_desktop.ui.fields import FEATURE_FILTER, LABEL_FILTER, ORDER_FILTER, PathField, PathList
-from a3s_desktop.ui.options_form import OptionsForm
-from a3s_desktop.ui.theme import SPACE_1, SPACE_2, SPACE_3, SPACE_4, SPACE_5, set_role
+from a3s_desktop.ui.feature_source import FeatureSource, outlook_text
+from a3s_desktop.ui.fields import PathField
+from a3s_desktop.ui.form_parts import note, section
+from a3s_desktop.ui.theme import SPACE_2, SPACE_3, SPACE_4, SPACE_5, set_role
+
+if TYPE_CHECKING:
+    from a3s_desktop.storage.embedding_outlook import Outlook
 
 _RESERVED = {"CON", "PRN", "AUX", "NUL", *(f"{device}{i}" for device in ("COM", "LPT") for i in range(10))}  # Windows
+_LONGEST = 200  # bytes of a folder's name; file systems take 255
 _SETTLE = 350  # ms without a change before the check starts
 
 
@@ -44,7 +52,8 @@ def folder_name(name: str) -> str:
     safe = re.sub(r"\s+", " ", safe).strip(" .")
     if safe.split(".")[0].upper() in _RESERVED:
         safe = f"_{safe}"
-    return safe[:100].rstrip(" .")
+    safe = safe[:100].encode("utf-8", "ignore")[:_LONGEST].decode("utf-8", "ignore")
+    return safe.rstrip(" .")
 
 
 class NewProjectPage(QWidget):
@@ -65,11 +74,16 @@ class NewProjectPage(QWidget):
         self._creator = creator
         self._settings = settings
         self._fit: ProjectSpec | None = None  # the description that the check has found good
+        self._data: tuple[object, ...] = ()  # what the choice about unmatched rows was made for
         self._name_typed = False
         self._timer = QTimer(self)
         self._timer.setSingleShot(True)
         self._timer.setInterval(_SETTLE)
         self._timer.timeout.connect(self._check)
+        self.panel = CheckPanel()
+        self.panel.setMinimumWidth(330)
+        self.panel.confirmationChanged.connect(self._update)
+        self.panel.unmatched.chosen.connect(self._on_changed)
         outer = QVBoxLayout(self)
         outer.setContentsMargins(0, 0, 0, 0)
         outer.setSpacing(0)
@@ -77,52 +91,65 @@ class NewProjectPage(QWidget):
         body.setContentsMargins(SPACE_5, SPACE_4, SPACE_5, SPACE_4)
         body.setSpacing(SPACE_4)
         body.addWidget(self._form(), 3)
-        self.panel = CheckPanel()
-        self.panel.setMinimumWidth(330)
-        self.panel.confirmationChanged.connect(self._update)
         body.addWidget(self.panel, 2)
         outer.addLayout(body, 1)
         outer.addWidget(self._foot())
         creator.checked.connect(self._on_checked)
         creator.checkFailed.connect(self._on_check_failed)
-        self._update()
+        creator.estimated.connect(self._on_estimated)
+        self._on_changed()
 
     # Filling in
 
     def reset(self) -> None:
         """Empty the form for another project."""
         self.images.set_path(None)
-        self.features.set_paths(())
-        self.order.set_path(None)
-        self.labels.set_path(None)
+        self.source.reset()
+        self.advanced.reset()
+        self.panel.unmatched.reset()
         self.name.clear()
         self._name_typed = False
         self.location.set_path(default_location())
         start = self._settings.value.last_folder
-        for field in (self.images, self.features, self.order, self.labels):
+        advanced = self.advanced
+        for field in (self.images, self.features, self.order, self.labels, advanced.parts, advanced.description.model):
             field.start = start
         self.images.setFocus()
 
     def spec(self) -> ProjectSpec | None:
         """The description as it stands; None while something needed is empty."""
         images, location, name = self.images.path(), self.location.path(), self.name.text().strip()
-        if images is None or location is None or not self.features.paths() or not folder_name(name):
+        if images is None or location is None or self._missing():
             return None
+        describing, unmatched = self.source.describing, self.panel.unmatched.value
+        advanced, parts = self.advanced, self.advanced.parts.path()
+        initial = self.options.initial_options()
         return ProjectSpec(
-            folder=location / folder_name(name),
-            images=images,
-            features=self.features.paths(),
-            order=self.order.path(),
+            folder=Path(os.path.abspath(location)) / folder_name(name),
+            images=Path(os.path.abspath(images)),
+            features=() if describing else self.features.paths(),
+            order=None if describing else self.order.path(),
             labels=self.labels.path(),
-            initial=self.options.initial_options(),
+            initial=initial if describing else dataclasses.replace(initial, weights=advanced.weights.weights()),
             strategy=self.options.strategy_options(),
             name=name,
+            include=patterns_of(advanced.include.text()),
+            exclude=patterns_of(advanced.exclude.text()),
+            parts=parts,
+            parts_differ=parts is not None and advanced.parts_differ.isChecked(),
+            unmatched=unmatched,
+            embedding=advanced.description.options() if self._described else None,
         )
 
     def check_again(self) -> None:
         """Check anew, for what is on disk may have changed."""
         self._fit = None
         self._on_changed()
+
+    @property
+    def _described(self) -> bool:
+        """Whether images are to be described: all of them, or those without a row."""
+        return self.source.describing or self.panel.unmatched.value.images == "compute"
 
     # The form
 
@@ -136,48 +163,30 @@ class NewProjectPage(QWidget):
         column.addWidget(title)
         self.images = PathField(tr("Image folder"), tr("Folder with the images, sub-folders included"), folder=True)
         column.addWidget(
-            _section(tr("Images"), tr("They stay where they are; nothing is copied or changed."), self.images)
+            section(tr("Images"), tr("They stay where they are; nothing is copied or changed."), self.images)
         )
-        self.features = PathList(tr("Feature files"), FEATURE_FILTER)
-        column.addWidget(
-            _section(
-                tr("Embeddings"),
-                tr(
-                    "One row of numbers for each image, as an embedding model gives them: .npy, .npz or .csv. "
-                    "Several files are several views of the same images."
-                ),
-                self.features,
-            )
-        )
-        self.order = PathField(
-            tr("Order file"), tr("None: names in the feature file, or sorted order"), pattern=ORDER_FILTER
-        )
-        column.addWidget(
-            _section(
-                tr("Which row is which image"),
-                tr("Image paths in row order: one a line, or a table (.csv)."),
-                self.order,
-            )
-        )
+        self.source = FeatureSource()
+        self.features = self.source.files
+        column.addWidget(section(tr("What tells them apart"), "", self.source))
         self.name = QLineEdit()
         self.name.setPlaceholderText(tr("Name of the project"))
         self.name.setAccessibleName(tr("Name of the project"))
         self.name.setMaxLength(120)
         self.location = PathField(tr("Project location"), tr("Where the project folder is made"), folder=True)
         self.location.set_path(default_location())
-        self.where = QLabel()
-        self.where.setProperty("role", "small")
-        self.where.setTextFormat(Qt.TextFormat.PlainText)
-        self.where.setWordWrap(True)
-        column.addWidget(_section(tr("Project"), "", self.name, self.location, self.where))
-        column.addWidget(self._advanced())
+        self.where = note()
+        column.addWidget(section(tr("Project"), "", self.name, self.location, self.where))
+        self.advanced = AdvancedBox()
+        self.advanced_button = self.advanced.button
+        self.order, self.labels, self.options = self.advanced.order, self.advanced.labels, self.advanced.options
+        column.addWidget(self.advanced)
         column.addStretch(1)
         self.images.changed.connect(self._on_images)
         self.name.textEdited.connect(self._on_name_edited)
         self.name.textChanged.connect(self._on_changed)
-        for field in (self.features, self.order, self.labels, self.location):
+        for field in (self.source, self.advanced, self.location):
             field.changed.connect(self._on_changed)
-        self.options.changed.connect(self._on_changed)
+        self.source.changeRequested.connect(self.advanced.open_at_description)
         scroll = QScrollArea()
         scroll.setWidgetResizable(True)
         scroll.setFrameShape(QFrame.Shape.NoFrame)
@@ -187,35 +196,6 @@ class NewProjectPage(QWidget):
         for each in (scroll.viewport(), content):
             each.setAutoFillBackground(False)
         return scroll
-
-    def _advanced(self) -> QFrame:
-        self.advanced_button = QToolButton()
-        self.advanced_button.setText(tr("Advanced"))
-        self.advanced_button.setCheckable(True)
-        self.advanced_button.setArrowType(Qt.ArrowType.RightArrow)
-        self.advanced_button.setToolButtonStyle(Qt.ToolButtonStyle.ToolButtonTextBesideIcon)
-        set_role(self.advanced_button, kind="quiet")
-        self.labels = PathField(tr("Labels"), tr("No file with true labels"), pattern=LABEL_FILTER)
-        note = QLabel(tr("True labels, for a trial on data that is sorted already: questions never use them."))
-        note.setProperty("role", "small")
-        note.setWordWrap(True)
-        self.options = OptionsForm()
-        self._advanced_content = QWidget()
-        inner = QVBoxLayout(self._advanced_content)
-        inner.setContentsMargins(0, 0, 0, 0)
-        inner.setSpacing(SPACE_2)
-        inner.addWidget(self.labels)
-        inner.addWidget(note)
-        inner.addWidget(self.options)
-        self._advanced_content.hide()
-        self.advanced_button.toggled.connect(self._toggle_advanced)
-        card = QFrame()
-        card.setProperty("role", "card")
-        layout = QVBoxLayout(card)
-        layout.setContentsMargins(SPACE_3, SPACE_2, SPACE_4, SPACE_2)
-        layout.addWidget(self.advanced_button, 0, Qt.AlignmentFlag.AlignLeft)
-        layout.addWidget(self._advanced_content)
-        return card
 
     def _foot(self) -> QFrame:
         foot = QFrame()
@@ -253,31 +233,44 @@ class NewProjectPage(QWidget):
     def _on_changed(self) -> None:
         self._fit = None
         self._creator.cancel_check()
+        self._forget_choice_about_other_data()
+        describing = self.source.describing
+        if not describing:
+            self.advanced.weights.set_files(self.features.paths())
+        self.advanced.show_for(described=self._described, features=not describing)
+        self.source.used.setText(self.advanced.description.used_text())
         spec = self.spec()
         self.where.setText(tr("Will be made: {folder}", folder=spec.folder) if spec is not None else "")
         if spec is None:
             self._timer.stop()
             self.panel.show_waiting(self._missing())
+            self.source.time.setText(tr("How long it takes is measured as soon as the images are known."))
         else:
             self.panel.show_waiting(tr("Checking…"))
+            self.source.time.setText(tr("How long it takes is being measured…"))
             self._timer.start()
         self._update()
 
+    def _forget_choice_about_other_data(self) -> None:
+        """What was chosen for rows and images without the other holds for the data that were shown."""
+        advanced = self.advanced
+        paths = (self.images.path(), self.source.describing, self.features.paths(), self.order.path())
+        data = (*paths, advanced.parts.path(), advanced.include.text(), advanced.exclude.text())
+        if data != self._data:
+            self._data = data
+            self.panel.unmatched.reset()
+
     def _missing(self) -> str:
+        """What is to be filled in next; empty where all is there."""
         if self.images.path() is None:
             return tr("Choose the folder with the images.")
-        if not self.features.paths():
-            return tr("Add the file with the embeddings.")
-        return (
-            tr("Give the project a name.")
-            if not folder_name(self.name.text())
-            else tr("Choose where the project is kept.")
-        )
-
-    @Slot(bool)
-    def _toggle_advanced(self, shown: bool) -> None:
-        self._advanced_content.setVisible(shown)
-        self.advanced_button.setArrowType(Qt.ArrowType.DownArrow if shown else Qt.ArrowType.RightArrow)
+        if not self.source.describing and not self.features.paths():
+            return tr("Add the file with the features, or have the images described.")
+        if self._described and (text := self.advanced.description.missing()):
+            return text
+        if not folder_name(self.name.text()):
+            return tr("Give the project a name.")
+        return tr("Choose where the project is kept.") if self.location.path() is None else ""
 
     # Checking and creating
 
@@ -293,13 +286,24 @@ class NewProjectPage(QWidget):
             return  # the form has moved on
         self._fit = spec if report.ok else None
         self.panel.show_report(report)
+        if not report.ok:
+            self.source.time.setText(tr("How long it takes is measured as soon as the images are known."))
         self._update()
 
     @Slot(object, object)
     def _on_check_failed(self, spec: ProjectSpec, error: A3SError) -> None:
         if spec == self.spec():
+            self._fit = None
             self.panel.show_failure(error)
+            self.source.time.clear()
             self._update()
+
+    @Slot(object, object)
+    def _on_estimated(self, spec: ProjectSpec, outlook: Outlook) -> None:
+        if spec == self.spec():
+            text = outlook_text(outlook)
+            self.source.time.setText(text)
+            self.panel.show_outlook("" if self.source.describing else text, outlook.unsaid)
 
     @Slot()
     def _update(self) -> None:
@@ -313,23 +317,3 @@ class NewProjectPage(QWidget):
         if self._fit is not None and self.panel.confirmed:
             self._settings.change(last_folder=str(self._fit.images.parent))
             self.createRequested.emit(self._fit)
-
-
-def _section(title: str, text: str, *fields: QWidget) -> QFrame:
-    card = QFrame()
-    card.setProperty("role", "card")
-    layout = QVBoxLayout(card)
-    layout.setContentsMargins(SPACE_4, SPACE_3, SPACE_4, SPACE_3)
-    layout.setSpacing(SPACE_1)
-    heading = QLabel(title)
-    heading.setProperty("role", "heading")
-    layout.addWidget(heading)
-    if text:
-        note = QLabel(text)
-        note.setProperty("role", "small")
-        note.setWordWrap(True)
-        layout.addWidget(note)
-    for field in fields:
-        layout.addSpacing(SPACE_1)
-        layout.addWidget(field)
-    return card

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from PySide6.QtCore import Signal, Slot
-from PySide6.QtWidgets import QCheckBox, QComboBox, QFormLayout, QLabel, QSpinBox, QWidget
+from PySide6.QtWidgets import QCheckBox, QComboBox, QFormLayout, QSpinBox, QWidget
 
 from a3s_desktop.core.types import USE_CLUSTERS, InitialOptions, StrategyOptions
 from a3s_desktop.i18n import mark, tr
+from a3s_desktop.ui.form_parts import form_row
 from a3s_desktop.ui.theme import SPACE_2, SPACE_4
 
 _STRATEGY = (
@@ -55,11 +56,11 @@ class OptionsForm(QWidget):
         form.setVerticalSpacing(SPACE_2)
         form.setFieldGrowthPolicy(QFormLayout.FieldGrowthPolicy.FieldsStayAtSizeHint)
         self.neighbors = _spin(2, 500, initial.neighbors)
-        self._row(form, tr("Neighbours"), self.neighbors, tr("How many most alike images each image is compared with."))
+        form_row(form, tr("Neighbours"), self.neighbors, tr("How many most alike images each image is compared with."))
         self.normalisation = _combo(_NORMALISATION, initial.normalisation)
-        self._row(form, tr("Embeddings"), self.normalisation, tr("Unit length suits embeddings compared by cosine."))
+        form_row(form, tr("Embeddings"), self.normalisation, tr("Unit length suits embeddings compared by cosine."))
         self.initial = _combo(_INITIAL, initial.initial)
-        self._row(
+        form_row(
             form,
             tr("First clustering"),
             self.initial,
@@ -67,26 +68,26 @@ class OptionsForm(QWidget):
         )
         self.pseudo_labels = _spin(0, 1_000_000, 0)
         self.pseudo_labels.setSpecialValueText(tr("Automatic"))
-        self._row(
+        form_row(
             form, tr("Expected groups"), self.pseudo_labels,
             tr("A rough number of individuals, if you know it; it only calibrates the first guess."),
         )  # fmt: skip
         self.strategy = _combo(_STRATEGY, strategy.strategy)
-        self._row(
+        form_row(
             form, tr("Questions"), self.strategy, tr("All but the first are for comparison; they need more answers.")
         )
         self.clusters = _spin(0, 1_000_000, 0)
         self.clusters.setSpecialValueText(tr("Not known"))
-        self._row(form, tr("Number of groups"), self.clusters, tr("Only for strategies that must be told it."))
+        form_row(form, tr("Number of groups"), self.clusters, tr("Only for strategies that must be told it."))
         self.aggregation = _combo(_AGGREGATION, strategy.aggregation)
-        self._row(form, tr("Two clusters alike"), self.aggregation, "")
+        form_row(form, tr("Two clusters alike"), self.aggregation, "")
         self.iterations = _spin(1, 10, strategy.iterations)
-        self._row(form, tr("Rounds"), self.iterations, tr("How often all clusters are gone through."))
+        form_row(form, tr("Rounds"), self.iterations, tr("How often all clusters are gone through."))
         self.purity_test = QCheckBox(tr("Ask whether a cluster is one individual before it is merged"))
         self.purity_test.setChecked(strategy.purity_test)
-        self._row(form, tr("Purity test"), self.purity_test, "")
+        form_row(form, tr("Purity test"), self.purity_test, "")
         self.seed = _spin(0, 2_000_000_000, initial.seed)
-        self._row(form, tr("Random seed"), self.seed, tr("The same seed and answers give the same questions."))
+        form_row(form, tr("Random seed"), self.seed, tr("The same seed and answers give the same questions."))
         for spin in (self.neighbors, self.pseudo_labels, self.clusters, self.iterations, self.seed):
             spin.valueChanged.connect(self.changed)
         for combo in (self.normalisation, self.initial, self.strategy, self.aggregation):
@@ -124,17 +125,6 @@ class OptionsForm(QWidget):
         self.clusters.setEnabled(chosen in USE_CLUSTERS)
         for field in (self.aggregation, self.iterations, self.purity_test):
             field.setEnabled(chosen == _PAPER)
-
-    @staticmethod
-    def _row(form: QFormLayout, name: str, field: QWidget, tip: str) -> None:
-        field.setAccessibleName(name)
-        field.setToolTip(tip)
-        form.addRow(name, field)
-        if tip:
-            note = QLabel(tip)
-            note.setProperty("role", "small")
-            note.setWordWrap(True)
-            form.addRow("", note)
 
 
 def _spin(low: int, high: int, value: int) -> QSpinBox:

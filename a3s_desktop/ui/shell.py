@@ -244,7 +244,12 @@ class Shell(QObject):
     def _on_create(self, spec: ProjectSpec) -> None:
         self._begin(
             tr("Making {name}", name=spec.name),
-            tr("This is done once. You can cancel at any time; nothing half-made is left behind."),
+            tr(
+                "This is done once. You can cancel at any time: images that were described already are not described "
+                "again when you start anew."
+            )
+            if spec.embedding is not None
+            else tr("This is done once. You can cancel at any time; nothing half-made is left behind."),
             self._pages.new,
         )
         self._creator.create(spec)

@@ -59,7 +59,7 @@ def test_it_says_what_is_missing_next(page, data):
     assert page.panel.headline.text() == "Choose the folder with the images."
     page.images.set_path(data / "seals")
     assert page.name.text() == "seals"  # as a start; a name that was typed stays
-    assert page.panel.headline.text() == "Add the file with the embeddings."
+    assert page.panel.headline.text() == "Add the file with the features, or have the images described."
     page.features.add(str(data / "features.npy"))
     assert page.panel.headline.text() == "Checking…"
     assert not page.create_button.isEnabled()
