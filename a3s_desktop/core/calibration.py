@@ -207,7 +207,8 @@ def calibrate(distances: FloatArray, indices: IntArray, labels: IntArray) -> Cal
     indices : int32, shape (N, M)
         The neighbours of each sample.
     labels : int32, shape (N,)
-        Pseudo labels.
+        Pseudo labels; -1 for samples that have none, whose pairs are left out.
     """
-    same = labels[indices] == labels[:, None]
-    return isotonic(distances.ravel(), same.ravel())
+    theirs = labels[indices]
+    known = (theirs >= 0) & (labels >= 0)[:, None]
+    return isotonic(distances[known], (theirs == labels[:, None])[known])

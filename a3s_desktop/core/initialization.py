@@ -22,7 +22,7 @@ from a3s_desktop.i18n import tr
 from a3s_desktop.task import Task
 
 CAUTION = 0.15
-"""Taken off the log-odds of the refined graph; see `_refined`."""
+"""Taken off the log-odds of the refined graph; see `refined_graph`."""
 
 
 def stage_count(views: int, options: InitialOptions) -> int:
@@ -151,12 +151,12 @@ def _pair_graph(
     edges = union_edges(neighbors, distances, tables, task)
     task.step(0.95)
     if options.refine:
-        return _refined(edges, neighbors, distances, tables, pseudo, options.weights, task)
+        return refined_graph(edges, neighbors, distances, tables, pseudo, options.weights, task)
     calibrations = [calibrate(*listing) for listing in zip(distances, neighbors, pseudo, strict=True)]
     return fuse(edges, calibrations, [far[:, -1] for far in distances], options.weights), calibrations
 
 
-def _refined(
+def refined_graph(
     edges: Edges,
     neighbors: list[IntArray],
     distances: list[FloatArray],
@@ -180,8 +180,9 @@ def _refined(
         apart[view] = 1.0 - jaccard_similarity(
             neighbors[view], distances[view], table, edges.indptr, edges.indices, task
         )
-        agree = pseudo[view][rows] == pseudo[view][edges.indices]
-        calibrations.append(isotonic(apart[view], agree))
+        left, right = pseudo[view][rows], pseudo[view][edges.indices]
+        known = (left >= 0) & (right >= 0)
+        calibrations.append(isotonic(apart[view][known], (left == right)[known]))
         last = np.arange(n, dtype=np.int64) * n + neighbors[view][:, -1]
         farthest.append(apart[view][np.searchsorted(keys, last)])
     graph = fuse(edges._replace(distances=apart), calibrations, farthest, weights)

@@ -187,7 +187,7 @@ def block_rows(count: int, dim: int) -> int:
     return int(max(1, min(2048, _BLOCK_CELLS // max(1, count), _BLOCK_FLOPS // max(1, 2 * count * dim))))
 
 
-def nearest_neighbors(features: FloatArray, k: int, task: Task) -> tuple[IntArray, FloatArray]:
+def nearest_neighbors(features: FloatArray, k: int, task: Task, start: int = 0) -> tuple[IntArray, FloatArray]:
     """The ``k`` nearest other samples of each sample; exact, Euclidean (paper: M nearest neighbours).
 
     Blocks of float32 matrix products select candidates; their distances are then computed from differences, so the
@@ -201,12 +201,14 @@ def nearest_neighbors(features: FloatArray, k: int, task: Task) -> tuple[IntArra
         Lowered to ``N - 1`` where it is larger.
     task : Task
         Stepped after each block.
+    start : int
+        Only for the samples from this one on; they are still compared with all.
 
     Returns
     -------
-    indices : int32, shape (N, k)
+    indices : int32, shape (N - start, k)
         Nearest first.
-    distances : float32, shape (N, k)
+    distances : float32, shape (N - start, k)
 
     Raises
     ------
@@ -221,19 +223,19 @@ def nearest_neighbors(features: FloatArray, k: int, task: Task) -> tuple[IntArra
     k = min(k, n - 1)
     points, factor = scaled(features)
     finder = NearestFinder(points, points.mean(axis=0, dtype=np.float64).astype(np.float32))
-    indices = np.empty((n, k), np.int32)
-    distances = np.empty((n, k), np.float32)
+    indices = np.empty((n - start, k), np.int32)
+    distances = np.empty((n - start, k), np.float32)
     step = block_rows(n, dim)
-    for a in range(0, n, step):
-        task.step(a / n)
+    for a in range(start, n, step):
+        task.step((a - start) / (n - start))
         b = min(a + step, n)
         rows, columns = finder.candidates(points[a:b], k, np.arange(a, b))
-        exact = _pair_distances_stepwise(points, rows + a, columns, task, a / n)
+        exact = _pair_distances_stepwise(points, rows + a, columns, task, (a - start) / (n - start))
         order = np.lexsort((columns, exact, rows))
         first = np.searchsorted(rows, np.arange(b - a))
         chosen = order[first[:, None] + np.arange(k)]
-        indices[a:b] = columns[chosen]
-        distances[a:b] = unscaled(exact[chosen], factor)
+        indices[a - start : b - start] = columns[chosen]
+        distances[a - start : b - start] = unscaled(exact[chosen], factor)
     return indices, distances
 
 

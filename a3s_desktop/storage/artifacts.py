@@ -142,8 +142,18 @@ class ArtifactStore:
             return None
         return arrays, meta
 
-    def save(self, stage: str, key: str, arrays: Mapping[str, npt.NDArray[Any]], meta: Mapping[str, Any]) -> None:
-        """Keep a finished result, in the place of one of the same inputs, and drop the stage's results of others."""
+    def save(
+        self,
+        stage: str,
+        key: str,
+        arrays: Mapping[str, npt.NDArray[Any]],
+        meta: Mapping[str, Any],
+        alone: bool = True,
+    ) -> None:
+        """Keep a finished result, in the place of one of the same inputs.
+
+        With ``alone`` the stage's results of other inputs are dropped.
+        """
         try:
             if not self._folder.is_dir():
                 files.make_folder(self._folder)
@@ -151,10 +161,20 @@ class ArtifactStore:
             if place.exists():
                 files.remove_tree(place)
             save_arrays(place, arrays, {**meta, "fingerprint": key})
-            for other in sorted(self._folder.glob(f"{stage}-*")):
-                if other != place and len(other.name) == len(place.name):
-                    with contextlib.suppress(OSError):  # Windows keeps what is mapped; it goes the next time
-                        files.remove_tree(other)
+            if alone:
+                self.drop_others(stage, key)
             files.sweep(self._folder)
         except OSError as error:
             raise files.write_failed(self._folder, error) from error
+
+    def place(self, stage: str, key: str) -> Path:
+        """The folder of a result, whether it is there or not."""
+        return self._place(stage, key)
+
+    def drop_others(self, stage: str, key: str) -> None:
+        """Drop a stage's results of other inputs."""
+        place = self._place(stage, key)
+        for other in sorted(self._folder.glob(f"{stage}-*")):
+            if other != place and len(other.name) == len(place.name):
+                with contextlib.suppress(OSError):  # Windows keeps what is mapped; it goes the next time
+                    files.remove_tree(other)

@@ -76,7 +76,7 @@ def examine(file: FeatureFile, task: Task | None = None) -> FeatureCheck:
                 tr("Compute the features of that image again, or leave the image out."),
             )
         )
-    if constant.all() and not bad and len(zero) < rows:
+    if constant.all() and not bad and len(zero) < rows and rows > 2:  # two images that come later may be alike
         problems.append(
             InputError(
                 tr(

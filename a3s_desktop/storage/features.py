@@ -43,12 +43,13 @@ _PICKLE = mark(
 _PICKLES = {".pt": _TORCH, ".pth": _TORCH, ".pkl": _PICKLE, ".pickle": _PICKLE, ".joblib": _CONVERT}
 
 
-def load_features(path: Path, task: Task | None = None) -> FeatureFile:
+def load_features(path: Path, task: Task | None = None, least: int = MIN_ROWS) -> FeatureFile:
     """Open a feature file: ``.npy``, ``.npz``, ``.csv``, ``.tsv``, ``.parquet``, ``.feather``.
 
     A ``.npz`` holds the features under ``features`` or as its only table of numbers, and optionally ``names``.
 
-    Nothing is ever unpickled. The shape and type are checked, the values are not; see `check_features`.
+    Nothing is ever unpickled. The shape and type are checked, the values are not; see `check_features`. There must be
+    ``least`` rows.
 
     Raises
     ------
@@ -63,9 +64,25 @@ def load_features(path: Path, task: Task | None = None) -> FeatureFile:
             ),
             tr(_PICKLES[suffix], name=path.name) + ".",
         )
+    file = _read(path, suffix, task or Task())
+    if len(file.values) < least:
+        raise InputError(
+            trn(
+                "{where} has only {n} row; at least {min_rows} images are needed.",
+                "{where} has only {n} rows; at least {min_rows} images are needed.",
+                len(file.values),
+                where=files.show(path),
+                min_rows=least,
+            ),
+            tr("Choose the features of all images."),
+        )
+    return file
+
+
+def _read(path: Path, suffix: str, task: Task) -> FeatureFile:
     try:
         if suffix in (".csv", ".tsv", ".tab", ".txt"):
-            values, names, lines, remarks = feature_text.read(path, task or Task())
+            values, names, lines, remarks = feature_text.read(path, task)
             _check_kind(path, values.dtype, values.shape)
             return FeatureFile(values, names, path, lines, remarks)
         if suffix in feature_arrow.SUFFIXES:
@@ -187,17 +204,6 @@ def _check_kind(path: Path, dtype: np.dtype[Any], shape: tuple[int, ...], inside
         raise InputError(
             tr("{where} is empty (shape {shape}).", where=where, shape=_shape(shape)),
             tr("It must have one row per image."),
-        )
-    if shape[0] < MIN_ROWS:
-        raise InputError(
-            trn(
-                "{where} has only {n} row; at least {min_rows} images are needed.",
-                "{where} has only {n} rows; at least {min_rows} images are needed.",
-                shape[0],
-                where=where,
-                min_rows=MIN_ROWS,
-            ),
-            tr("Choose the features of all images."),
         )
 
 

@@ -116,4 +116,5 @@ def locate(absolute: str, relative: str | None, folder: Path) -> Path:
         beside = Path(os.path.normpath(folder / relative))
         if beside.is_dir():
             return beside
-    return Path(absolute)
+    # A path of another system is no absolute one here: it must not be looked for in the folder the program runs in.
+    return Path(absolute) if Path(absolute).is_absolute() else folder / absolute

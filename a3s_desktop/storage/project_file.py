@@ -20,23 +20,22 @@ from a3s_desktop.storage.spec import ProjectSpec, SpecReport
 
 FORMAT = "a3s-project"
 VERSION = 1
+LATER_VERSION = 2
+"""Of a project that images were added to, or whose features were replaced: see `epoch_of`."""
+
 PROJECT_FILE = "project.json"
+_MOST_EPOCHS = 1_000_000
 
 
 def project_text(spec: ProjectSpec, folder: Path, report: SpecReport, described: list[dict[str, Any]]) -> str:
     """The content of ``project.json`` for a new project; ``described`` holds a description of each feature file."""
-    images = os.path.abspath(spec.images)
-    try:
-        relative: str | None = Path(os.path.relpath(images, folder)).as_posix()
-    except ValueError:  # another drive
-        relative = None
     facts = {
         "format": FORMAT,
         "version": VERSION,
         "id": uuid.uuid4().hex,
         "name": spec.name.strip() or folder.name,
         "created": datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds"),
-        "images": {"absolute": images, "relative": relative},
+        "images": images_facts(spec.images, folder),
         "matched": report.how,
         "features": described,
         "choices": _choices(spec, report),
@@ -109,10 +108,10 @@ def read_project_file(folder: Path) -> dict[str, Any]:
             tr("{path} is not of a project of this program.", path=files.show(path)), tr("Choose a project folder.")
         )
     version = facts.get("version")
-    if version != VERSION:
+    if version not in (VERSION, LATER_VERSION):
         hint = (
             tr("Update the program.")
-            if isinstance(version, int) and version > VERSION
+            if isinstance(version, int) and version > LATER_VERSION
             else tr("Restore it from a backup.")
         )
         raise ProjectVersionError(
@@ -120,7 +119,7 @@ def read_project_file(folder: Path) -> dict[str, Any]:
                 "The project {folder} has format version {version}; this program knows {version2}.",
                 folder=files.show(folder),
                 version=f"{version!r:.40}",
-                version2=VERSION,
+                version2=LATER_VERSION,
             ),
             hint,
         )
@@ -131,6 +130,32 @@ def read_project_file(folder: Path) -> dict[str, Any]:
             tr("Restore it from a backup."),
         )
     return facts
+
+
+def epoch_of(facts: Mapping[str, Any]) -> int:
+    """Which files of the folder count: 1 for those it was made with, one more after each change; 0 where damaged."""
+    number = facts.get("epoch", 1)
+    return number if isinstance(number, int) and not isinstance(number, bool) else 0
+
+
+def feature_name(index: int, epoch: int) -> str:
+    """Name of a feature file of a project."""
+    return f"features-{index}.npy" if epoch == 1 else f"features-{epoch}-{index}.npy"
+
+
+def items_name(epoch: int) -> str:
+    """Name of the list of images of a project."""
+    return "items.json" if epoch == 1 else f"items-{epoch}.json"
+
+
+def images_facts(images: Path, folder: Path) -> dict[str, str | None]:
+    """Where the images are: as an absolute path, and from the project folder, for when both are moved."""
+    absolute = os.path.abspath(images)
+    try:
+        relative: str | None = Path(os.path.relpath(absolute, folder)).as_posix()
+    except ValueError:  # another drive
+        relative = None
+    return {"absolute": absolute, "relative": relative}
 
 
 def _field_problem(facts: Mapping[str, Any]) -> str:
@@ -145,6 +170,8 @@ def _field_problem(facts: Mapping[str, Any]) -> str:
     }.items():
         if not isinstance(facts.get(name), kind):
             return repr(name)
+    if not 1 <= epoch_of(facts) <= _MOST_EPOCHS:
+        return "'epoch'"
     images = facts["images"]
     if not isinstance(images.get("absolute"), str) or not isinstance(images.get("relative"), str | None):
         return "'images'"

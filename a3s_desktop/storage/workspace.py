@@ -2,7 +2,7 @@
 
 ::
 
-    project.json      format version, name, where the images are, options, hashes of the features
+    project.json      format version, name, where the images are, options, hashes of the features, which epoch counts
     items.json        the images in row order
     features-0.npy    float32 copies of the features, row i = item i; one file per view
     labels.json       true labels (demos and experiments only)
@@ -10,6 +10,9 @@
     embedding/        descriptions of the images, where the program made them
     journal.sqlite    every answer
     lock              says who has the project open
+
+After images were added or features replaced (`drafts`), the files of the next epoch count: ``items-2.json``,
+``features-2-0.npy`` and so on.
 """
 
 from __future__ import annotations
@@ -17,6 +20,7 @@ from __future__ import annotations
 import contextlib
 import json
 import os
+import re
 from collections.abc import Mapping
 from pathlib import Path
 from types import TracebackType
@@ -37,14 +41,23 @@ from a3s_desktop.storage.journal_opening import create_journal, open_journal, re
 from a3s_desktop.storage.journal_types import Recovery
 from a3s_desktop.storage.lock import FileLock
 from a3s_desktop.storage.matching import Labels
-from a3s_desktop.storage.project_file import PROJECT_FILE, project_text, read_project_file
+from a3s_desktop.storage.project_file import (
+    PROJECT_FILE,
+    epoch_of,
+    feature_name,
+    items_name,
+    project_text,
+    read_project_file,
+)
 from a3s_desktop.storage.spec import EMBEDDING, ProjectSpec, SpecReport, check_spec
 from a3s_desktop.task import Task
 
 __all__ = ["ProjectSpec", "SpecReport", "Workspace", "check_spec", "create_workspace", "open_workspace"]
 
-_ITEMS, _LABELS, _JOURNAL, _LOCK, _ARTIFACTS = "items.json", "labels.json", "journal.sqlite", "lock", "artifacts"
+JOURNAL_FILE, ARTIFACTS_FOLDER = "journal.sqlite", "artifacts"
+_LABELS, _LOCK = "labels.json", "lock"
 _BLOCK_VALUES = 1 << 20
+_OF_EPOCH = re.compile(r"items(?:-(\d{1,7}))?\.json|features-(?:(\d{1,7})-)?\d{1,7}\.npy")
 
 
 class Workspace:
@@ -53,6 +66,10 @@ class Workspace:
     Attributes
     ----------
     folder : Path
+    facts : mapping
+        The content of ``project.json``.
+    epoch : int
+        1; one more after each time that images were added or features replaced.
     name, id : str
         For people; a random id that a copy keeps.
     read_only : bool
@@ -67,6 +84,8 @@ class Workspace:
 
     def __init__(self, folder: Path, facts: Mapping[str, Any], items: Items, journal: Journal, lock: FileLock | None):
         self.folder = folder
+        self.facts = facts
+        self.epoch = epoch_of(facts)
         self.name = str(facts["name"])
         self.id = str(facts["id"])
         self.read_only = lock is None
@@ -79,7 +98,7 @@ class Workspace:
         self.choices: Mapping[str, Any] = facts.get("choices") or {}
         self._features: list[Mapping[str, Any]] = list(facts["features"])
         self._lock = lock
-        self._artifacts = ArtifactStore(folder / _ARTIFACTS)
+        self._artifacts = ArtifactStore(folder / ARTIFACTS_FOLDER)
         if not items.available:
             self.warnings = (
                 tr(
@@ -105,7 +124,7 @@ class Workspace:
         return [self._view(index, facts) for index, facts in enumerate(self._features)]
 
     def _view(self, index: int, facts: Mapping[str, Any]) -> FloatArray:
-        path = self.folder / _feature_name(index)
+        path = self.folder / feature_name(index, self.epoch)
         try:
             values = np.load(files.long_path(path), mmap_mode="r", allow_pickle=False)
         except (OSError, ValueError, EOFError) as error:
@@ -138,6 +157,8 @@ class Workspace:
             raise ProjectError(
                 tr("The labels {path} are damaged.", path=files.show(path)), tr("Delete the file; it is optional.")
             ) from error
+        if self.epoch > 1 and codes.shape != (len(self.items),):
+            return None  # of the images that were there at the beginning
         if codes.shape != (len(self.items),) or (len(codes) and not 0 <= codes.min() <= codes.max() < len(names)):
             raise ProjectError(
                 tr("The labels {path} do not fit the project.", path=files.show(path)),
@@ -183,9 +204,13 @@ class Workspace:
             raise ReadOnlyError(tr("The project is open read-only; nothing was saved."), tr("Open it for writing."))
         self._artifacts.save(stage, self._key(), arrays, meta)
 
+    def stage_folder(self, stage: str) -> Path:
+        """Where the result of a stage is kept, if it is there."""
+        return self._artifacts.place(stage, self._key())
+
     def _key(self) -> str:
         # As they were written: an option that a later version adds must not make the results of this one stale.
-        return fingerprint(self._written_options, [facts["sha256"] for facts in self._features])
+        return stage_key(self._written_options, self._features, self.epoch)
 
     # ---------------------------------------------------------------------------------------- the end
 
@@ -219,8 +244,10 @@ class Workspace:
         self.close()
 
 
-def _feature_name(index: int) -> str:
-    return f"features-{index}.npy"
+def stage_key(options: Mapping[str, Any], features: list[Mapping[str, Any]], epoch: int) -> str:
+    """What the computed results of an epoch are known by."""
+    hashes = [facts["sha256"] for facts in features]
+    return fingerprint(options, hashes) if epoch == 1 else fingerprint(options, hashes, epoch)
 
 
 # ------------------------------------------------------------------------------------------------ making
@@ -259,14 +286,14 @@ def create_workspace(spec: ProjectSpec, report: SpecReport | None = None, task: 
         described = []
         for index, (view, rows) in enumerate(zip(report.views, report.match.rows, strict=True)):
             share = (index / len(report.views), 1 / len(report.views))
-            described.append(_copy_view(temporary / _feature_name(index), view, rows, task, share))
+            described.append(_copy_view(temporary / feature_name(index, 1), view, rows, task, share))
         position = {path: index for index, path in enumerate(report.paths)}
         problems = {position[p.path]: p.reason for p in report.problems if p.path in position}
-        files.atomic_write_text(temporary / _ITEMS, Items(spec.images, report.paths, problems).to_json())
+        files.atomic_write_text(temporary / items_name(1), Items(spec.images, report.paths, problems).to_json())
         if report.labels is not None:
             labels = {"codes": report.labels.codes.tolist(), "names": list(report.labels.names)}
             files.atomic_write_text(temporary / _LABELS, json.dumps(labels))
-        create_journal(temporary / _JOURNAL)
+        create_journal(temporary / JOURNAL_FILE)
         files.atomic_write_text(temporary / PROJECT_FILE, project_text(spec, folder, report, described))
         task.check()
         _adopt(folder / EMBEDDING, temporary / EMBEDDING)
@@ -339,12 +366,13 @@ def open_workspace(folder: Path, read_only: bool = False) -> Workspace:
         lock = FileLock(folder / _LOCK)
         lock.acquire()
     try:
-        where = folder / _ITEMS
+        where = folder / items_name(epoch_of(facts))
         root = locate(facts["images"]["absolute"], facts["images"]["relative"], folder)
         items = Items.from_json(files.read_bytes(where), root, where)
         if lock is not None:
             files.sweep(folder)
-        journal = (open_journal if lock is not None else read_journal)(folder / _JOURNAL)
+            _sweep_epochs(folder, facts)
+        journal = (open_journal if lock is not None else read_journal)(folder / JOURNAL_FILE)
         try:
             return Workspace(folder, facts, items, journal, lock)
         except BaseException:
@@ -363,6 +391,19 @@ def open_workspace(folder: Path, read_only: bool = False) -> Workspace:
     except BaseException:
         _release(lock)
         raise
+
+
+def _sweep_epochs(folder: Path, facts: Mapping[str, Any]) -> None:
+    """Remove what is of other epochs: older ones, and a change that was never finished."""
+    epoch = epoch_of(facts)
+    for path in sorted((*folder.glob("items*.json"), *folder.glob("features-*.npy"))):
+        found = _OF_EPOCH.fullmatch(path.name)
+        if found is not None and int(found[1] or found[2] or 1) != epoch:
+            with contextlib.suppress(OSError):  # Windows keeps what is mapped; it goes the next time
+                files.remove_file(path)
+    key, results = stage_key(facts["initial"], facts["features"], epoch), ArtifactStore(folder / ARTIFACTS_FOLDER)
+    for stage in ("initial", "base"):
+        results.drop_others(stage, key)
 
 
 def _release(lock: FileLock | None) -> None:

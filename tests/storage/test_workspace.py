@@ -364,7 +364,7 @@ def test_damaged_journal_is_said(make_spec: Make) -> None:
         assert again.recovery.text == ""
 
 
-@pytest.mark.parametrize("version", [2, 99, 0, -1, "1", None, 1.5, "x" * 500])
+@pytest.mark.parametrize("version", [3, 99, 0, -1, "1", None, 1.5, "x" * 500])
 def test_unknown_version(make_spec: Make, version: object) -> None:
     spec = make_spec()
     create_workspace(spec).close()

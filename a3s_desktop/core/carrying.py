@@ -1,0 +1,77 @@
+"""An engine's state carried over to a data set that has more samples: all that was learnt stays."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from a3s_desktop.core.types import IntArray
+
+State = tuple[dict[str, npt.NDArray[Any]], dict[str, Any]]
+
+_SAID = {"constraints": 3, "skipped": 3, "junk": 0, "finished": 0}
+"""Arrays of what annotators said, and their columns; those that may be absent are left out."""
+
+_LEARNT = ("labels", "leaders", "table.", "rows.", "value.")
+
+_OF_NODES = {"table.left": (0, 1), "table.right": (0, 1), "table.face": (0,), "table.guess": (0,), "table.root": (1,)}
+"""Columns of the forest's tables that hold nodes, which are numbered from the number of samples on."""
+
+
+def with_more_samples(arrays: Mapping[str, npt.NDArray[Any]], meta: Mapping[str, Any], homes: IntArray) -> State:
+    """A state of the strategy ``a3s`` for a data set with further samples.
+
+    Parameters
+    ----------
+    arrays, meta : as `Engine.dump` gives them
+        Its steps ask one question each, so none can be half done.
+    homes : int32
+        Cluster of each further sample: an old one, or one from ``next_id`` on, each of these at least once. The joins
+        count as guesses of the model, which a question can take apart.
+
+    Returns
+    -------
+    arrays, meta : for `Engine.load`
+        The numbers of old samples and clusters are what they were.
+    """
+    old, count = len(arrays["labels"]), len(arrays["labels"]) + len(homes)
+    grown = dict(arrays)
+    for name, columns in _OF_NODES.items():
+        table = arrays.get(name, np.zeros((0, 2), np.int64)).copy()
+        for column in columns:
+            table[table[:, column] >= old, column] += len(homes)
+        grown[name] = table
+    root = dict(grown["table.root"].tolist())
+    face = dict(grown["table.face"].tolist())
+    first = node = count + len(grown["table.left"])
+    added: list[tuple[int, int, int]] = []
+    for sample, home in enumerate(homes.tolist(), old):
+        if home in root:
+            top = int(root[home])
+            face[node] = int(face.get(top, top))
+            added.append((top, sample, face[node]))
+            root[home] = node
+            node += 1
+        else:
+            root[home] = sample
+    nodes = np.arange(first, node)
+    for name, values in zip(
+        ("table.left", "table.right", "table.face"), np.array(added, np.int64).reshape(-1, 3).T, strict=True
+    ):
+        grown[name] = np.concatenate((grown[name], np.stack((nodes, values), axis=1)))
+    grown["table.guess"] = np.concatenate((grown["table.guess"], np.stack((nodes, np.ones_like(nodes)), axis=1)))
+    grown["table.root"] = np.array(sorted(root.items()), np.int64)
+    grown["labels"] = np.concatenate((arrays["labels"], homes)).astype(np.int32)
+    own = {**meta["values"], "joined_at": -1}
+    next_id = max(int(meta["next_id"]), int(homes.max(initial=-1)) + 1)
+    return grown, {**meta, "answers": [], "next_id": next_id, "values": own}
+
+
+def without_answers(arrays: Mapping[str, npt.NDArray[Any]]) -> dict[str, npt.NDArray[Any]]:
+    """A state in which nothing was said by anyone, but clusters and all that was learnt are as they are."""
+    kept = {name: array for name, array in arrays.items() if name.startswith(_LEARNT)}
+    empty = {name: np.zeros((0, width) if width else 0, np.int32) for name, width in _SAID.items()}
+    return {**kept, **empty}
