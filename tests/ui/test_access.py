@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QApplication, QDialog, QLabel, QWidget
+from PySide6.QtWidgets import QApplication, QDialog, QLabel, QRadioButton, QWidget
 from pytestqt.qtbot import QtBot
 
 from a3s_desktop.ui.theme import apply_theme
@@ -62,6 +62,8 @@ def test_no_words_are_cut_off(qtbot: QtBot, qapp: QApplication, tmp_path: Path, 
 
 
 def _is_stop(widget: QWidget) -> bool:
+    if isinstance(widget, QRadioButton) and not widget.isChecked():
+        return False  # Tab stops at the chosen one of a group, the arrows go to the others
     return bool(widget.focusPolicy() & Qt.FocusPolicy.TabFocus) and widget.isEnabled() and widget.focusProxy() is None
 
 
