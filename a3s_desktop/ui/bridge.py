@@ -8,13 +8,13 @@ from collections.abc import Callable, Collection
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import shiboken6
 from PySide6.QtCore import QObject, Signal, Slot
 
 from a3s_desktop.core.types import Answer
 from a3s_desktop.errors import A3SError, Cancelled, StaleAnswerError
 from a3s_desktop.session.state import Change, LookAhead, Phase, SessionState
 from a3s_desktop.task import Progress
+from a3s_desktop.ui.delivery import Delivery
 from a3s_desktop.ui.engine_room import EngineRoom, Exported, Opened, Reading
 from a3s_desktop.ui.jobs import Job, Jobs, Worker
 
@@ -259,7 +259,9 @@ class Bridge(QObject):
             meanwhile. Errors end in ``problem``.
         """
         if self._project is not None:
-            self._submit(self._room.read, reading, *args, done=_Delivery(self, self._project.id, done).deliver)
+            self._submit(
+                self._room.read, reading, *args, done=Delivery(self, self._update_busy, self._project.id, done).deliver
+            )
 
     @Slot(int)
     def pair_painted(self, question_id: int) -> None:
@@ -433,20 +435,3 @@ def _phase_of(state: SessionState | None) -> BridgePhase:
     if state is None:
         return BridgePhase.CLOSED
     return BridgePhase.ASKING if state.phase is Phase.ASKING else BridgePhase.FINISHED
-
-
-class _Delivery:
-    """Passes the result of a reading on, if its project is still open and the view that asked is still there."""
-
-    def __init__(self, bridge: Bridge, project: int, done: Callable[[Any], None]) -> None:
-        self._bridge = bridge
-        self._project = project
-        self._done = done
-
-    def deliver(self, result: tuple[int, Any]) -> None:
-        self._bridge._update_busy()  # noqa: SLF001 - a part of the bridge
-        opened = self._bridge.project
-        owner = getattr(self._done, "__self__", None)
-        gone = isinstance(owner, QObject) and not shiboken6.isValid(owner)
-        if opened is not None and opened.id == self._project and not gone:
-            self._done(result[1])

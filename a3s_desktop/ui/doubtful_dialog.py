@@ -6,6 +6,7 @@ opened again.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import partial
 
 from PySide6.QtCore import QEvent, QModelIndex, QObject, QSize, Qt, Slot
@@ -202,12 +203,12 @@ class SecondLook(QDialog):
         row.addStretch(1)
         return row
 
-    def _add_button(self, row: QHBoxLayout, name: str, text: str, slot: object) -> None:
+    def _add_button(self, row: QHBoxLayout, name: str, text: str, slot: Callable[[], None]) -> None:
         button = QPushButton(text)
         button.setAutoDefault(False)
         button.setFocusPolicy(Qt.FocusPolicy.NoFocus)  # Space is an answer here, as on the pair page
         button.setObjectName(f"look.{name}")
-        button.clicked.connect(lambda _checked=False: slot())  # type: ignore[operator]
+        button.clicked.connect(lambda _checked=False: slot())
         set_role(button, kind="primary" if name == "keep" else _KINDS.get(name, ""))
         self.buttons[name] = button
         row.addWidget(button)
@@ -350,11 +351,9 @@ class SecondLook(QDialog):
             return True
         pressed = QKeySequence(event.keyCombination())
         placed = normal_key(position_sequence(event, self._positions))
-        for name, slot in (
-            *((name, partial(self.say, answer)) for name, answer in _ANSWERS.items()),
-            ("edit.undo", self._bridge.undo),
-            ("edit.redo", self._bridge.redo),
-        ):
+        slots: dict[str, Callable[[], None]] = {"edit.undo": self._bridge.undo, "edit.redo": self._bridge.redo}
+        slots |= {name: partial(self.say, answer) for name, answer in _ANSWERS.items()}
+        for name, slot in slots.items():
             action = self._shortcuts.action(name)
             keys = [normal_key(key.toString(QKeySequence.SequenceFormat.PortableText)) for key in action.shortcuts()]
             if pressed in action.shortcuts() or (placed and placed in keys):

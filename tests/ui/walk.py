@@ -74,6 +74,20 @@ def screens(program: Program, qtbot: QtBot) -> Iterator[tuple[str, QWidget]]:
         yield dock.objectName(), dock.widget()
     program.panels.show_cluster(0)
     yield "dock.cluster, filled", window.dock("cluster").widget()
+    action("page.clusters").trigger()
+    page = program.clusters_page
+    qtbot.waitUntil(lambda: bool(page.gallery.ids()), timeout=10_000)
+    yield "clusters", page
+    page.open_cluster(page.gallery.ids()[0])
+    qtbot.waitUntil(lambda: bool(page.pane.items) and bool(page.pane.near.rows), timeout=10_000)
+    yield "cluster", page
+    page.show_singles()
+    qtbot.waitUntil(lambda: not page.singles.count.text() == "", timeout=10_000)
+    yield "single images", page
+    page.show_junk()
+    yield "junk", page
+    action("page.pair").trigger()
+    qtbot.waitUntil(lambda: program.label.isVisible() and program.label.ready, timeout=10_000)
     for name in ("project.export", "settings.keys", "help.contents", "help.about"):
         action(name).trigger()
         dialog = _dialog(qtbot)
