@@ -100,3 +100,23 @@ class NameTakenError(InputError):
         )
         self.name = name
         self.cluster = cluster
+
+
+class KnownApartError(InputError):
+    """Two clusters have different names from a file; to merge them, that has to be said.
+
+    Parameters
+    ----------
+    first, second : str
+        Their names; empty where they have none.
+    """
+
+    def __init__(self, first: str, second: str) -> None:
+        message = (
+            tr("“{first}” and “{second}” are two names of a list that was taken over.", first=first, second=second)
+            if first and second
+            else tr("These two are different groups of a list that was taken over.")
+        )
+        super().__init__(message, tr("Merge them only if the list is wrong."))
+        self.first = first
+        self.second = second

@@ -253,7 +253,7 @@ def test_wrong_usage_is_code_2(capsys: pytest.CaptureFixture[str], arguments: li
     assert "usage" in capsys.readouterr().err
 
 
-COMMANDS = ("gui", "open", "demo", "new", "info", "export", "simulate", "benchmark")
+COMMANDS = ("gui", "open", "demo", "new", "info", "export", "labels", "simulate", "benchmark")
 
 
 def test_help_names_every_command_and_the_exit_codes(capsys: pytest.CaptureFixture[str]) -> None:

@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any
 from a3s_desktop.cli import data
 from a3s_desktop.cli.terminal import Console
 from a3s_desktop.core.types import USE_CLUSTERS, InitialOptions, StrategyOptions
-from a3s_desktop.errors import InputError
 
 if TYPE_CHECKING:
     from a3s_desktop.session.session import Session
@@ -96,7 +95,7 @@ def matching_text(report: SpecReport) -> list[str]:
 
 def info(arguments: argparse.Namespace, console: Console) -> int:
     """The state of a project, for people or as JSON."""
-    session = _read(arguments.project, console)
+    session = read_session(arguments.project, console)
     try:
         facts = project_facts(session)
         if arguments.json:
@@ -142,19 +141,6 @@ def facts_text(session: Session, facts: dict[str, Any]) -> list[str]:
         left, right = (workspace.items.paths[item] for item in (question.left, question.right))
         lines.append(f"Next: {question.text} {left} | {right}")
     return lines
-
-
-def export(arguments: argparse.Namespace, console: Console) -> int:
-    """Write the clusters to a file."""
-    if arguments.out.exists() and not arguments.overwrite:
-        raise InputError(f"'{arguments.out}' is there already.", "Choose another name, or replace it with --overwrite.")
-    session = _read(arguments.project, console)
-    try:
-        session.export(arguments.format, arguments.out, overwrite=arguments.overwrite)
-        console.say(f"{session.state.items:,} images were written to {arguments.out}")
-    finally:
-        session.close()
-    return 0
 
 
 def simulate(arguments: argparse.Namespace, console: Console) -> int:
@@ -237,7 +223,7 @@ def strategy_options(arguments: argparse.Namespace, console: Console) -> Strateg
     )
 
 
-def _read(folder: Path, console: Console) -> Session:
+def read_session(folder: Path, console: Console) -> Session:
     """A read-only session; what was remarkable goes to stderr."""
     from a3s_desktop.session.opening import open_session
 

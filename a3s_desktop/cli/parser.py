@@ -7,7 +7,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from a3s_desktop import __version__
-from a3s_desktop.cli import benchmark, commands, data, windows
+from a3s_desktop.cli import benchmark, commands, data, transfer, windows
 from a3s_desktop.core.types import (
     AGGREGATIONS,
     INITIAL_CLUSTERINGS,
@@ -27,6 +27,8 @@ examples:
   a3s-desktop new seals --images photos --no-embeddings --model lite0
   a3s-desktop open whales
   a3s-desktop export whales --format csv --out groups.csv
+  a3s-desktop export whales --format folders --out groups --link hard
+  a3s-desktop labels whales names.csv
 """
 
 
@@ -155,11 +157,16 @@ def _project_commands(all_commands: argparse._SubParsersAction[argparse.Argument
         "question {left, right, reason} or null; left and right are item numbers from 0",
     )
 
-    one = _add(all_commands, "export", commands.export, "write the clusters of a project to a file")
-    one.add_argument("project", type=Path, metavar="PROJECT", help="the project folder")
-    one.add_argument("--format", choices=("csv", "json"), default="csv", help="csv: path,cluster,name,status (default)")
-    one.add_argument("--out", type=Path, required=True, metavar="FILE", help="the file to be written")
-    one.add_argument("--overwrite", action="store_true", help="replace FILE where it exists")
+    one = _add(all_commands, "export", transfer.export, "write the clusters of a project for other programs")
+    transfer.export_arguments(one)
+    one = _add(
+        all_commands,
+        "labels",
+        transfer.labels,
+        "take known names over into a project",
+        "Images are found by their path, else by file name where only one fits. What is in conflict is listed first.",
+    )
+    transfer.labels_arguments(one)
 
 
 def _simulate_command(all_commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:

@@ -66,6 +66,10 @@ class ClusterGraph(Watcher):
                 a, b = context.home(i), context.home(j)
                 if b in self.links(a):  # not logged: this is the state that is taken over
                     self._set(a, b, self._rows[a][b]._replace(apart=True))
+        known = {context.home(sample) for sample in context.store.identities()}
+        for a in sorted(known):
+            for b in sorted(self.links(a).keys() & known):
+                self._set(a, b, self._rows[a][b]._replace(apart=True))
 
     def links(self, cluster: int) -> Mapping[int, Link]:
         """The links of a cluster by the other cluster's id. Not to be written to; order has no meaning."""

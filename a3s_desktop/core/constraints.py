@@ -36,6 +36,7 @@ class ConstraintStore:
         self._links: dict[int, list[int]] = {}  # must-link answers as a graph, to explain a closure
         self._constraints: list[Constraint] = []
         self._skipped: dict[tuple[int, int], bool] = {}  # pair -> whether for good
+        self._identity: dict[int, int] = {}  # root of a known identity -> the sample that it was declared with
 
     # --- reading
 
@@ -51,7 +52,9 @@ class ConstraintStore:
         a, b = self.find(i), self.find(j)
         if a == b:
             return Answer.SAME
-        return Answer.DIFFERENT if b in self._cannot.get(a, ()) else None
+        if b in self._cannot.get(a, ()) or (a in self._identity and b in self._identity):
+            return Answer.DIFFERENT
+        return None
 
     def component(self, i: int) -> tuple[int, ...]:
         """All samples must-linked with ``i``, itself included, ascending."""
@@ -67,7 +70,22 @@ class ConstraintStore:
 
     def separated_from(self, i: int) -> list[int]:
         """Roots of the components known to differ from that of ``i``, ascending."""
-        return sorted(self._cannot.get(self.find(i), ()))
+        root = self.find(i)
+        if root in self._identity:
+            return sorted({*self._cannot.get(root, ()), *self._identity} - {root})
+        return sorted(self._cannot.get(root, ()))
+
+    def touched(self) -> Iterator[int]:
+        """All samples that took part in a must-link or cannot-link answer, or are known identities."""
+        return iter(self._parent)
+
+    def identities(self) -> list[int]:
+        """One sample of each component that is a known identity, ascending; no two of them are the same."""
+        return sorted(self._identity.values())
+
+    def is_identity(self, i: int) -> bool:
+        """Whether the component of sample ``i`` is a known identity: it differs from all other such ones."""
+        return self.find(i) in self._identity
 
     def is_skipped(self, i: int, j: int) -> bool:
         """Whether the pair was skipped, or cannot be compared."""
@@ -100,6 +118,8 @@ class ConstraintStore:
         if a == b:
             return self._path(i, j)
         evidence = self._cannot.get(a, {}).get(b)
+        if evidence is None and a in self._identity and b in self._identity:
+            evidence = (self._identity[a], self._identity[b])
         if evidence is None:
             return ()
         u, v = evidence if self.find(evidence[0]) == a else (evidence[1], evidence[0])
@@ -134,11 +154,8 @@ class ConstraintStore:
                 tuple((left, right, str(said)) for left, right, said in chain),
                 tr("Change or drop one of them first."),
             )
-        for sample in (i, j):
-            if sample not in self._parent:
-                self._parent[sample] = sample
-                self._component[sample] = [sample]
-                self._log.push(self._forget, sample)
+        self._touch(i)
+        self._touch(j)
         if answer is Answer.SAME:
             self._links.setdefault(i, []).append(j)
             self._links.setdefault(j, []).append(i)
@@ -149,6 +166,25 @@ class ConstraintStore:
             self._separate(self.find(i), self.find(j), (i, j))
         self._constraints.append((i, j, answer))
         self._log.push(self._drop_constraint)
+
+    def identify(self, i: int) -> None:
+        """Declare the component of a sample to be a known identity: it differs from every other such component.
+
+        Thousands of them cost no more than their number, where the pairs would be millions.
+        """
+        self._touch(i)
+        root = self.find(i)
+        if root not in self._identity:
+            self._put_identity(root, i)
+            self._log.push(self._put_identity, root, None)
+
+    def disown(self, i: int) -> None:
+        """The component of a sample is no longer known to differ from other identities."""
+        root = self.find(i)
+        sample = self._identity.get(root)
+        if sample is not None:
+            self._put_identity(root, None)
+            self._log.push(self._put_identity, root, sample)
 
     def skip(self, i: int, j: int, for_good: bool = False) -> None:
         """Remember that the annotator could not tell; no constraint.
@@ -172,6 +208,18 @@ class ConstraintStore:
 
     # --- inner workings
 
+    def _touch(self, sample: int) -> None:
+        if sample not in self._parent:
+            self._parent[sample] = sample
+            self._component[sample] = [sample]
+            self._log.push(self._forget, sample)
+
+    def _put_identity(self, root: int, sample: int | None) -> None:
+        if sample is None:
+            del self._identity[root]
+        else:
+            self._identity[root] = sample
+
     def _union(self, a: int, b: int) -> None:
         if (-len(self._component[a]), a) > (-len(self._component[b]), b):
             a, b = b, a  # the larger component's root stays; ties: the smaller index
@@ -179,6 +227,12 @@ class ConstraintStore:
         kept = len(self._component[a])
         self._component[a].extend(self._component[b])
         self._log.push(self._ununion, a, b, kept)
+        if b in self._identity:  # then a is none, or the two would differ
+            sample = self._identity[b]
+            self._put_identity(b, None)
+            self._log.push(self._put_identity, b, sample)
+            self._put_identity(a, sample)
+            self._log.push(self._put_identity, a, None)
         for other in sorted(self._cannot.get(b, ())):
             evidence = self._cannot[b][other]
             del self._cannot[other][b]

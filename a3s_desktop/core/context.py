@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Generator, Mapping, Sequence
+from itertools import chain, pairwise
 from typing import Any, Protocol
 
 import numpy as np
@@ -263,11 +264,15 @@ class Context:
         """Carry out what a correction says of the partition; its constraints are in the store already."""
         self._take_out(correction.leave)
         self._bring_back(correction.restore)
-        for left, right in correction.together:
+        if correction.identities:
+            self._part_identities()
+        for left, right in (*correction.together, *chain.from_iterable(map(pairwise, correction.identities))):
             self._unite(left, right)
         for left, right in correction.apart:
             if self.partition.cluster_of(left) == self.partition.cluster_of(right):
                 self._cut(left, right)
+        for group in correction.identities:
+            self._announce(self.home(group[0]))
         self._put_away(correction.junk)
         self.finished.put(correction.finish, True)
         self.finished.put(correction.reopen, False)
@@ -336,8 +341,22 @@ class Context:
     def _tell_of(self, singles: Sequence[int]) -> None:
         """Have the watchers look again at samples that became junk, or are no longer, each a cluster of its own."""
         for cluster in self.partition.labels[list(singles)].tolist():
-            for watcher in self.watchers:
-                watcher.divided(cluster, [cluster])
+            self._announce(cluster)
+
+    def _announce(self, cluster: int) -> None:
+        for watcher in self.watchers:
+            watcher.divided(cluster, [cluster])
+
+    def _part_identities(self) -> None:
+        """Divide every cluster that holds samples of several known identities; what else is in it stays behind."""
+        here: dict[int, dict[int, int]] = {}  # cluster -> sample -> identity
+        for identity in self.store.identities():
+            for sample in self.store.component(identity):
+                if not self.junk[sample]:
+                    here.setdefault(self.partition.cluster_of(sample), {})[sample] = identity
+        for group_of in here.values():
+            if len(set(group_of.values())) > 1:
+                self._divide(group_of)
 
     def _divide(self, group_of: Mapping[int, int]) -> None:
         """Divide every cluster that holds some of the samples: what is not named, and one part for each group."""

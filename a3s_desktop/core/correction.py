@@ -27,6 +27,11 @@ class Correction:
         Samples marked as finished, and no longer so; a cluster is finished when all its samples are.
     requeue : bool
         Skipped pairs may be asked again.
+    identities : tuple of tuples of int
+        Groups of samples, each of one identity, no two of the same: known labels. They are never united by anything
+        but the annotator.
+    unified : tuple of (int, int)
+        Two such identities that are one after all; the pair is also in ``together``.
     """
 
     leave: tuple[tuple[int, ...], ...] = ()
@@ -37,6 +42,8 @@ class Correction:
     finish: tuple[int, ...] = ()
     reopen: tuple[int, ...] = ()
     requeue: bool = False
+    identities: tuple[tuple[int, ...], ...] = ()
+    unified: Pairs = ()
 
     def to_json(self) -> dict[str, Any]:
         """The fields that are not empty, as JSON-able values."""
@@ -44,7 +51,7 @@ class Correction:
         for name in ("junk", "restore", "finish", "reopen"):
             if getattr(self, name):
                 found[name] = list(getattr(self, name))
-        for name in ("leave", "together", "apart"):
+        for name in ("leave", "together", "apart", "identities", "unified"):
             if getattr(self, name):
                 found[name] = [list(pair) for pair in getattr(self, name)]
         if self.requeue:
@@ -57,13 +64,18 @@ class Correction:
         read: dict[str, Any] = {}
         for name in ("junk", "restore", "finish", "reopen"):
             read[name] = tuple(int(sample) for sample in values.get(name, ()))
-        for name in ("together", "apart"):
+        for name in ("together", "apart", "unified"):
             read[name] = tuple((int(left), int(right)) for left, right in values.get(name, ()))
-        read["leave"] = tuple(tuple(int(sample) for sample in group) for group in values.get("leave", ()))
+        for name in ("leave", "identities"):
+            read[name] = tuple(tuple(int(sample) for sample in group) for group in values.get(name, ()))
+        if not all(group and len(set(group)) == len(group) for group in read["identities"]):
+            raise ValueError("a group without samples, or with one twice")
         return cls(**read, requeue=bool(values.get("requeue", False)))
 
     def samples(self) -> set[int]:
         """All samples that are named."""
         found = {*self.junk, *self.restore, *self.finish, *self.reopen}
-        found.update(sample for group in (*self.leave, *self.together, *self.apart) for sample in group)
+        found.update(
+            sample for group in (*self.leave, *self.together, *self.apart, *self.identities) for sample in group
+        )
         return found

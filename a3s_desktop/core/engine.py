@@ -11,6 +11,7 @@ import hashlib
 import json
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any, Self, TypeVar
 
 import numpy as np
@@ -25,6 +26,7 @@ from a3s_desktop.core.strategies import make_strategy
 from a3s_desktop.core.types import Answer, InitialState, IntArray, Question, StrategyOptions
 from a3s_desktop.core.undo import LoggedFlags
 from a3s_desktop.errors import ContradictionError
+from a3s_desktop.i18n import tr, trn
 
 Seen = TypeVar("Seen")
 
@@ -202,9 +204,12 @@ class Engine:
         """
         context, start = self._context, self._context.log.mark()
         try:
+            for _, sample in correction.unified:
+                context.store.disown(sample)
             for pairs, answer in ((correction.together, Answer.SAME), (correction.apart, Answer.DIFFERENT)):
                 for left, right in pairs:
                     self._take(left, right, answer)
+            self._identify(correction.identities)
         except ContradictionError:
             context.log.rewind(start)
             raise
@@ -293,6 +298,9 @@ class Engine:
                 context.confirmed.put((left, right), True)
         for left, right, for_good in arrays["skipped"].tolist():
             context.store.skip(left, right, bool(for_good))
+        for sample in arrays["identities"].tolist() if "identities" in arrays else ():
+            context.store.identify(sample)
+            context.confirmed.put(context.store.component(sample), True)
         context.junk.put(arrays["junk"].tolist(), True)
         context.finished.put(arrays["finished"].tolist(), True)
         for key, value in arrays["leaders"].tolist():
@@ -326,6 +334,8 @@ class Engine:
             "finished": context.finished.samples(),
             "leaders": _pairs(context.leaders.sorted_items()),
         }
+        if context.store.identities():
+            arrays["identities"] = np.array(context.store.identities(), np.int32)
         for name, table in context.tables.items():
             if len(table):
                 arrays[f"table.{name}"] = _pairs(table.sorted_items())
@@ -349,6 +359,25 @@ class Engine:
                 self._context.confirmed.put((left, right), True)
             for watcher in self._context.watchers:
                 watcher.constrained(left, right)
+
+    def _identify(self, groups: Sequence[Sequence[int]]) -> None:
+        """Take known labels: groups of one identity each, no two of the same."""
+        store = self._context.store
+        for group in groups:
+            for left, right in pairwise(group):
+                self._take(left, right, Answer.SAME)
+        first: dict[int, int] = {}
+        for group in groups:
+            other = first.setdefault(store.find(group[0]), group[0])
+            if other != group[0]:
+                chain = store.chain(group[0], other)
+                raise ContradictionError(
+                    trn("This contradicts {n} earlier answer.", "This contradicts {n} earlier answers.", len(chain)),
+                    tuple((left, right, str(said)) for left, right, said in chain),
+                    tr("Change or drop one of them first."),
+                )
+            store.identify(group[0])
+            self._context.confirmed.put(group, True)
 
     def _begin_step(self) -> None:
         self._boundary = self._context.log.mark()

@@ -43,7 +43,7 @@ class Closure:
     @classmethod
     def of(cls, store: ConstraintStore, n: int) -> Closure:
         """The closure of a store over ``n`` samples."""
-        roots = {store.find(i) for left, right, _ in store.constraints() for i in (left, right)}
+        roots = {store.find(i) for i in store.touched()}
         groups = sorted(((store.component(root), root) for root in roots), key=lambda item: (-len(item[0]), item[0]))
         position = {root: at for at, (_, root) in enumerate(groups)}
         component = np.full(n, -1, np.int32)

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import enum
 import json
-from collections.abc import Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, replace
+from itertools import chain, pairwise
 from typing import Any, Self
 
 from a3s_desktop.core.correction import Correction
@@ -26,6 +27,7 @@ class CorrectionKind(enum.StrEnum):
     FINISH = "finish"
     REOPEN = "reopen"
     REQUEUE = "requeue"
+    LABELS = "labels"  # names that came from a file
     PARTS = "parts"  # parts of one photo are different: said of all of them when the project is made
 
 
@@ -95,6 +97,14 @@ class RecordedAnswer:
 
 
 @dataclass(frozen=True, slots=True)
+class KnownName:
+    """A name that came from a file, and the items that it hangs on."""
+
+    name: str
+    anchors: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class RecordedCorrection:
     """One correction by hand.
 
@@ -115,6 +125,8 @@ class RecordedCorrection:
     replaces : tuple of str
         Keys (`names.name_key`) of the names that this one takes the place of.
     withdrawn : bool
+    known : tuple of KnownName
+        Names that came from a file.
     """
 
     what: CorrectionKind
@@ -126,12 +138,15 @@ class RecordedCorrection:
     anchors: tuple[int, ...] = ()
     replaces: tuple[str, ...] = ()
     withdrawn: bool = False
+    known: tuple[KnownName, ...] = ()
 
     def payload(self) -> dict[str, Any]:
         """The JSON-able journal payload."""
         found: dict[str, Any] = {"what": self.what.value, "shown": list(self.shown), "count": self.count}
         if self.what is CorrectionKind.NAME:
             found |= {"name": self.name, "anchors": list(self.anchors), "replaces": list(self.replaces)}
+        if self.known:
+            found["known"] = [[one.name, list(one.anchors)] for one in self.known]
         return found | self.correction.to_json()
 
     @classmethod
@@ -147,6 +162,10 @@ class RecordedCorrection:
                 str(payload.get("name", "")),
                 tuple(int(item) for item in payload.get("anchors", ())),
                 tuple(str(key) for key in payload.get("replaces", ())),
+                known=tuple(
+                    KnownName(str(name), tuple(int(item) for item in anchors))
+                    for name, anchors in payload.get("known", ())
+                ),
             )
         except (KeyError, TypeError, ValueError) as error:
             raise ProjectError(
@@ -167,7 +186,8 @@ class RecordedCorrection:
 
     def largest_item(self) -> int:
         """The largest item index that is named."""
-        return max((*self.correction.samples(), *self.shown, *self.anchors), default=-1)
+        named = (item for one in self.known for item in one.anchors)
+        return max((*self.correction.samples(), *self.shown, *self.anchors, *named), default=-1)
 
 
 @dataclass(frozen=True, slots=True)
@@ -221,3 +241,25 @@ class RecordedAudit:
 
 
 Entry = RecordedAnswer | RecordedCorrection | RecordedAudit
+
+
+def links_among(entry: Entry, wanted: Collection[tuple[int, int, str]]) -> Iterator[tuple[int, int, str]]:
+    """Those of the ``wanted`` (smaller item, larger item, "same" or "different") that an entry says."""
+    if isinstance(entry, RecordedAudit):
+        return
+    if isinstance(entry, RecordedAnswer):
+        pairs = [(entry.left, entry.right, entry.answer.value)]
+    else:
+        correction = entry.correction
+        same = chain(correction.together, *map(pairwise, correction.identities))
+        pairs = [(left, right, Answer.SAME.value) for left, right in same]
+        pairs += [(left, right, Answer.DIFFERENT.value) for left, right in correction.apart]
+        group_of = {item: at for at, group in enumerate(correction.identities) for item in group}
+        for left, right, said in wanted if group_of else ():  # the pairs of known identities are too many to list
+            a, b = group_of.get(left, -1), group_of.get(right, -1)
+            if said == Answer.DIFFERENT.value and a != b and -1 not in (a, b):
+                pairs.append((left, right, said))
+    for left, right, said in pairs:
+        key = (min(left, right), max(left, right), said)
+        if key in wanted:
+            yield key

@@ -265,6 +265,8 @@ def _link(before: HistoryNode | None, entry: Entry, edited: bool = False) -> His
     names = before.names if before else Names()
     if isinstance(entry, RecordedCorrection) and entry.what is CorrectionKind.NAME and not entry.withdrawn:
         names = names.given(entry.name, entry.anchors, entry.replaces)
+    elif isinstance(entry, RecordedCorrection) and entry.known and not entry.withdrawn:
+        names = names.given_all([(one.name, one.anchors) for one in entry.known])
     tally = before.tally if before else Tally()
     count, edited = (before.count + 1, before.edited or edited) if before else (1, edited)
     return HistoryNode(entry, before, count, tally.plus(entry), names, digest.digest(), edited)

@@ -7,7 +7,7 @@ survives every merge, division and re-clustering, and comes back when a merge of
 from __future__ import annotations
 
 import unicodedata
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Self
@@ -79,6 +79,12 @@ class Names:
         if name:
             kept[name_key(name)] = (name, anchors)
         return type(self)(MappingProxyType(kept))
+
+    def given_all(self, known: Sequence[tuple[str, tuple[int, ...]]]) -> Self:
+        """The names after several more, each with its anchors."""
+        keys = {name_key(name): (name, anchors) for name, anchors in known}
+        kept = {key: value for key, value in self.by_key.items() if key not in keys}
+        return type(self)(MappingProxyType(kept | keys))
 
     def of_clusters(self, labels: IntArray, junk: npt.NDArray[np.bool_]) -> dict[int, str]:
         """Cluster id -> name. Where several names meet in a cluster, the newest one counts."""

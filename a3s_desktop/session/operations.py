@@ -14,7 +14,7 @@ import numpy as np
 
 from a3s_desktop.core.correction import Correction, Pairs
 from a3s_desktop.core.engine import Engine
-from a3s_desktop.errors import InputError, NameTakenError
+from a3s_desktop.errors import InputError, KnownApartError, NameTakenError
 from a3s_desktop.i18n import tr
 from a3s_desktop.session.entries import CorrectionKind, RecordedCorrection
 from a3s_desktop.session.names import MOST_ANCHORS, Names, clean_name, name_key
@@ -33,20 +33,37 @@ class Operation(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Merge:
-    """Two clusters are one identity."""
+    """Two clusters are one identity.
+
+    Attributes
+    ----------
+    first, second : int
+    sure : bool
+        Also where a list that was taken over has them as two.
+    """
 
     first: int
     second: int
+    sure: bool = False
 
-    def record(self, engine: Engine, names: Names, when: float) -> RecordedCorrection:  # noqa: ARG002
-        """One must-link between the two; where members are known to differ, between those."""
+    def record(self, engine: Engine, names: Names, when: float) -> RecordedCorrection:
+        """One must-link between the two; where members are known to differ, between those.
+
+        Raises `KnownApartError` where they are known identities and ``sure`` is off.
+        """
         if self.first == self.second:
             raise InputError(tr("A cluster cannot be merged with itself."), tr("Choose two different clusters."))
         for cluster in (self.first, self.second):
             _members(engine, cluster)
-        pair = _held_apart(engine, self.first, self.second) or (_face(engine, self.first), _face(engine, self.second))
+        apart = _held_apart(engine, self.first, self.second)
+        unified = apart is not None and all(engine.store.is_identity(item) for item in apart)
+        if unified and not self.sure:
+            named = names.of_clusters(engine.labels, engine.junk.values)
+            raise KnownApartError(named.get(self.first, ""), named.get(self.second, ""))
+        pair = apart or (_face(engine, self.first), _face(engine, self.second))
         count = engine.partition.size(self.first) + engine.partition.size(self.second)
-        return RecordedCorrection(CorrectionKind.MERGE, Correction(together=(pair,)), pair, count, when)
+        correction = Correction(together=(pair,), unified=(pair,) if unified else ())
+        return RecordedCorrection(CorrectionKind.MERGE, correction, pair, count, when)
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,15 +9,15 @@ from collections.abc import Callable, Collection, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import numpy.typing as npt
 
 from a3s_desktop.core.engine import Engine
 from a3s_desktop.core.types import Answer, InitialState, StrategyOptions
-from a3s_desktop.errors import A3SError, InputError, NothingToUndoError, ProjectError, ReadOnlyError, StaleAnswerError
+from a3s_desktop.errors import A3SError, NothingToUndoError, ProjectError, ReadOnlyError, StaleAnswerError
 from a3s_desktop.i18n import tr
 from a3s_desktop.session.audit import draw_pair
-from a3s_desktop.session.entries import RecordedAnswer, RecordedAudit, RecordedCorrection
+from a3s_desktop.session.entries import RecordedAnswer, RecordedAudit, links_among
+from a3s_desktop.session.exporting import export_state
 from a3s_desktop.session.history import ANSWER, AUDIT, CHANGE, CORRECT, REDO, UNDO, History, amendments_to_json
 from a3s_desktop.session.listing import HistoryList
 from a3s_desktop.session.operations import Operation
@@ -26,7 +26,8 @@ from a3s_desktop.session.replay import EngineSource
 from a3s_desktop.session.state import Change, ChangeKind, HistoryEntry, LookAhead, SessionState, no_items
 from a3s_desktop.session.view import consequence, history_entry, moved_items, session_state
 from a3s_desktop.session.wording import CHANGED, entry_text, operation_text
-from a3s_desktop.storage.export import export_csv, export_json
+from a3s_desktop.storage.exports.formats import format_of, write_export
+from a3s_desktop.storage.exports.state import ExportOptions, ExportState, Written
 from a3s_desktop.storage.journal_types import JournalProtocol
 from a3s_desktop.storage.workspace import Workspace
 from a3s_desktop.task import Task
@@ -35,7 +36,6 @@ log = logging.getLogger(__name__)
 
 SNAPSHOT_EVERY = 200
 FAR = 50
-EXPORT_FORMATS = ("csv", "json")
 
 Outcome = tuple[SessionState, Change]
 
@@ -155,10 +155,8 @@ class Session:
             entry, conflicts = node.entry, self._position.conflicts
             if entry.withdrawn or node.count in conflicts or node.count in dropped:
                 continue
-            for left, right, said in _links(entry):
-                key = (min(left, right), max(left, right), said)
-                if key in wanted:
-                    found[key] = history_entry(self._initial.graph, node, conflicts)
+            for key in links_among(entry, wanted):
+                found[key] = history_entry(self._initial.graph, node, conflicts)
         return tuple(found.get(key) for key in wanted)
 
     def audit_pair(self) -> tuple[int, int] | None:
@@ -332,35 +330,45 @@ class Session:
 
     # --- leaving
 
-    def export(self, format: str, out: Path, overwrite: bool = False) -> Path:
-        """Write the clusters as they are on the screen to a file.
+    def export_state(self) -> ExportState:
+        """All that an export writes, as it is on the screen now; immutable, to be written on any thread.
+
+        Raises
+        ------
+        ProjectError
+            This session has no project folder.
+        """
+        if self._workspace is None:
+            raise ProjectError(tr("This session has no project folder whose images could be named."))
+        doubts = self.overview.doubts()
+        return export_state(self._workspace, self._initial, self._journal, self._history, self.state, doubts)
+
+    def export(
+        self,
+        format: str,
+        out: Path,
+        overwrite: bool = False,
+        options: ExportOptions | None = None,
+        task: Task | None = None,
+    ) -> Written:
+        """Write the clusters as they are on the screen.
 
         Parameters
         ----------
         format : str
-            "csv" or "json".
+            `storage.exports.formats.Format.id`: "csv", "json", "folders"...
         out : Path
         overwrite : bool
             Whether an existing file may be replaced.
+        options : ExportOptions, optional
+        task : Task, optional
 
         Raises
         ------
-        InputError, StorageFailedError
+        InputError, ProjectError, StorageFailedError, Cancelled
         """
-        if self._workspace is None:
-            raise ProjectError(tr("This session has no project folder whose images could be named."))
-        writers: dict[str, Callable[..., Any]] = {"csv": export_csv, "json": export_json}
-        if format not in writers:
-            raise InputError(
-                tr("There is no export format {format}.", format=repr(format)),
-                tr("Choose one of: {value}.", value=", ".join(writers)),
-            )
-        state = self.state
-        junk = frozenset(np.flatnonzero(state.is_junk).tolist())
-        writers[format](
-            out, self._workspace.items, state.labels, state.names, state.confirmed, overwrite=overwrite, junk=junk
-        )
-        return out
+        format_of(format)
+        return write_export(format, self.export_state(), out, overwrite, options, task)
 
     def close(self) -> None:
         """Take the snapshot that is due and release the project. May be called twice."""
@@ -454,14 +462,3 @@ class Session:
             # It only saves time at the next start; the answers are on disk already.
             log.warning("No snapshot was stored: %s", error)
         self._snapshot_at = entries.count
-
-
-def _links(entry: RecordedAnswer | RecordedCorrection | RecordedAudit) -> list[tuple[int, int, str]]:
-    """The must-links and cannot-links that an entry stands for."""
-    if isinstance(entry, RecordedAnswer):
-        return [(entry.left, entry.right, entry.answer.value)]
-    if isinstance(entry, RecordedAudit):
-        return []
-    correction = entry.correction
-    same = [(left, right, Answer.SAME.value) for left, right in correction.together]
-    return same + [(left, right, Answer.DIFFERENT.value) for left, right in correction.apart]

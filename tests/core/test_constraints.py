@@ -198,3 +198,34 @@ def test_many_answers_stay_cheap_to_look_up() -> None:
         while (up := store._parent[sample]) != sample:
             sample, depth = up, depth + 1
         assert depth <= 10
+
+
+def test_known_identities_differ_from_each_other_whatever_joins_them() -> None:
+    log = UndoLog()
+    store = ConstraintStore(log)
+    for sample in (0, 10, 20):
+        store.identify(sample)
+    start = log.mark()
+    assert store.relation(0, 10) is Answer.DIFFERENT
+    assert store.separated_from(10) == [0, 20]
+    assert store.chain(0, 20) == ((0, 20, Answer.DIFFERENT),)
+    for pair in ((1, 2), (0, 1), (11, 10)):  # a larger component takes an identity over
+        store.add(*pair, Answer.SAME)
+    assert store.relation(2, 11) is Answer.DIFFERENT
+    assert store.chain(2, 11) == ((2, 1, Answer.SAME), (1, 0, Answer.SAME), (0, 10, Answer.DIFFERENT),
+                                  (10, 11, Answer.SAME))  # fmt: skip
+    with pytest.raises(ContradictionError) as caught:
+        store.add(2, 11, Answer.SAME)
+    assert len(caught.value.chain) == 4
+    assert store.relation(2, 3) is None
+    store.disown(11)
+    assert store.relation(2, 11) is None
+    store.add(2, 11, Answer.SAME)
+    assert store.relation(10, 20) is Answer.DIFFERENT
+    assert store.identities() == [0, 20]
+    log.rewind(start)
+    assert store.identities() == [0, 10, 20]
+    assert store.relation(2, 0) is None
+    assert list(store.touched()) == [0, 10, 20]
+    log.rewind(0)
+    assert store.identities() == list(store.touched()) == []

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable
 from pathlib import Path
 
@@ -12,7 +13,8 @@ from hypothesis import strategies as st
 
 from a3s_desktop.core.types import Answer
 from a3s_desktop.errors import ContradictionError, InputError
-from a3s_desktop.session.entries import RecordedAnswer, RecordedAudit
+from a3s_desktop.session.entries import RecordedAnswer, RecordedAudit, RecordedCorrection
+from a3s_desktop.session.known_labels import KnownLabels, spanning
 from a3s_desktop.session.operations import (
     Finish,
     Junk,
@@ -45,6 +47,8 @@ CORRECTIONS = (
     "finish",
     "reopen",
     "requeue",
+    "labels",
+    "unify",
 )
 LATER = ("change", "withdraw", "drop and merge", "audit")
 OPERATIONS = (
@@ -82,8 +86,20 @@ def correction(session: Session, kind: str, number: int) -> Operation | None:
         "finish": Finish(cluster),
         "reopen": Reopen(cluster),
         "requeue": Requeue(),
+        "labels": known_labels(session, number),
+        "unify": Merge(cluster, int(labels[other]), sure=True),
     }
+    if kind == "labels":
+        return made[kind]
     return made[kind] if not (engine.junk[item] or engine.junk[other]) or kind in ("restore", "requeue") else None
+
+
+def known_labels(session: Session, number: int) -> KnownLabels:
+    """A list of names of some images, in part against what was said before."""
+    rng = np.random.default_rng(number)
+    items = rng.permutation(len(session.state.labels))[: 2 + number % 12].tolist()
+    groups = [(f"Name {at}" if at else "", tuple(sorted(items[at::3]))) for at in range(3)]
+    return KnownLabels(tuple(group for group in groups if group[1]), tuple(items[:1]) if number % 9 == 0 else ())
 
 
 def correct(session: Session, kind: str, number: int) -> None:
@@ -200,6 +216,10 @@ def check_state(a: SessionState, b: SessionState) -> None:
 def check_answers(session: Session) -> None:
     """The clusters agree with every answer and correction that is in force."""
     state, store = session.state, session.engine.store
+    # Names that the annotator said are one after all are the exception to what the list said.
+    unified = any(
+        isinstance(n.entry, RecordedCorrection) and n.entry.correction.unified for n in session._history.nodes()
+    )
     for node in session._history.nodes():
         entry = node.entry
         if entry.withdrawn or node.count in state.conflicts or isinstance(entry, RecordedAudit):
@@ -207,9 +227,12 @@ def check_answers(session: Session) -> None:
         links = (
             [(entry.left, entry.right, entry.answer)]
             if isinstance(entry, RecordedAnswer)
-            else [(*pair, Answer.SAME) for pair in entry.correction.together]
+            else [(*pair, Answer.SAME) for pair in (*entry.correction.together, *spanning(entry.correction.identities))]
             + [(*pair, Answer.DIFFERENT) for pair in entry.correction.apart]
         )
+        if not isinstance(entry, RecordedAnswer):
+            firsts = [group[0] for group in entry.correction.identities]
+            links += [(*pair, Answer.DIFFERENT) for pair in itertools.combinations(firsts, 2) if not unified]
         for left, right, answer in links:
             if answer.is_constraint:
                 assert store.relation(left, right) is answer

@@ -108,7 +108,7 @@ class NeighbourhoodStrategy(Reclustering):
             return np.zeros(0, np.int64)
         store = context.store
         candidates = (known.group < 0) & ~np.isin(context.partition.labels, context.barred())
-        touched = {i for left, right, _ in store.constraints() for i in (left, right)}
+        touched = set(store.touched())
         touched.update(i for left, right, _ in store.skipped() for i in (left, right))
         for sample in sorted(touched):
             if candidates[sample] and not self._partners(context, known, sample):
