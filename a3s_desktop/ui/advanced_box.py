@@ -43,7 +43,7 @@ class AdvancedBox(QFrame):
         )
         self.weights = ViewWeights()
         self.parts = PathField(tr("Parts of photos"), tr("None: each photo is one image"), pattern=PARTS_FILTER)
-        self.parts_differ = QCheckBox(tr("Two parts of one photo are different individuals"))
+        self.parts_differ = QCheckBox(tr("Two parts of one photo are different"))
         self.include, self.exclude = QLineEdit(), QLineEdit()
         self.include.setPlaceholderText(tr("Take all images, or only those such as: *.jpg; left/*"))
         self.include.setAccessibleName(tr("Only images that fit these patterns"))

@@ -80,11 +80,13 @@ class CheckPanel(QFrame):
         column = QVBoxLayout(content)
         column.setContentsMargins(0, 0, 0, 0)
         column.setSpacing(SPACE_2)
-        self._blocks = QVBoxLayout()
-        self._blocks.setSpacing(SPACE_2)
-        column.addLayout(self._blocks)
+        self._first, self._then = QVBoxLayout(), QVBoxLayout()  # what is in the way; all else
+        for blocks in (self._first, self._then):
+            blocks.setSpacing(SPACE_2)
         self.unmatched = UnmatchedChoice()  # stays when messages change: it holds a choice, and the focus
+        column.addLayout(self._first)
         column.addWidget(self.unmatched)
+        column.addLayout(self._then)
         column.addStretch(1)
         self._scroll.setWidget(content)
         content.setAutoFillBackground(False)  # the scroll area has switched it on
@@ -107,7 +109,7 @@ class CheckPanel(QFrame):
         """Nothing to check yet, or the check is running."""
         self._head("clock" if text.endswith("…") else "info", text)
         self.facts.hide()
-        self._fill([])
+        self._fill()
         self._ask_confirmation(False)
 
     def show_failure(self, error: A3SError) -> None:
@@ -126,14 +128,14 @@ class CheckPanel(QFrame):
         report : SpecReport
         """
         errors, warnings = list(report.errors), list(report.warnings)
-        blocks: list[QWidget] = [
+        first: list[QWidget] = [
             _message(error.message, _hint(error), "banner-danger") for error in errors[:MAX_MESSAGES]
         ]
         if len(errors) > MAX_MESSAGES:
-            blocks.append(_message(tr("… and {n} more.", n=number(len(errors) - MAX_MESSAGES)), "", "banner-danger"))
-        blocks += [_message(str(warning), "", "banner-warning") for warning in warnings[:MAX_MESSAGES]]
+            first.append(_message(tr("… and {n} more.", n=number(len(errors) - MAX_MESSAGES)), "", "banner-danger"))
+        then: list[QWidget] = [_message(str(warning), "", "banner-warning") for warning in warnings[:MAX_MESSAGES]]
         if report.pairs and report.how != "described":
-            blocks.append(self._pairs(report))
+            then.append(self._pairs(report))
         if errors:
             self._head(
                 "warning",
@@ -143,7 +145,7 @@ class CheckPanel(QFrame):
             self._head("check-circle", tr("Everything fits"))
         self.facts.setText(_facts(report))
         self.facts.setVisible(bool(self.facts.text()))
-        self._fill(blocks)
+        self._fill(first, then)
         self.unmatched.show_lists(report.rows_without_image, report.images_without_row)
         self.messages = [str(error) for error in errors] + [str(warning) for warning in warnings]
         self._ask_confirmation(not errors and report.how == "sorted")
@@ -152,9 +154,9 @@ class CheckPanel(QFrame):
         """Add what was measured after the check, and what the model's file does not say."""
         said = [tr(_UNSAID[name]) for name in unsaid]
         if text:
-            self._blocks.addWidget(_message(text, "", "banner"))
+            self._then.addWidget(_message(text, "", "banner"))
         for sentence in said:
-            self._blocks.addWidget(_message(sentence, "", "banner-warning"))
+            self._then.addWidget(_message(sentence, "", "banner-warning"))
         self.messages += [text] * bool(text) + said
 
     def _head(self, symbol: str, text: str) -> None:
@@ -177,13 +179,14 @@ class CheckPanel(QFrame):
         self.confirm.setVisible(needed)
         self.confirmationChanged.emit()
 
-    def _fill(self, blocks: list[QWidget]) -> None:
+    def _fill(self, first: Sequence[QWidget] = (), then: Sequence[QWidget] = ()) -> None:
         self.messages = []
-        while (item := self._blocks.takeAt(0)) is not None:
-            item.widget().hide()
-            item.widget().deleteLater()
-        for block in blocks:
-            self._blocks.addWidget(block)
+        for layout, blocks in ((self._first, first), (self._then, then)):
+            while (item := layout.takeAt(0)) is not None:
+                item.widget().hide()
+                item.widget().deleteLater()
+            for block in blocks:
+                layout.addWidget(block)
 
     def _pairs(self, report: SpecReport) -> QWidget:
         box = QWidget()

@@ -6,13 +6,13 @@ import math
 import re
 
 from PySide6.QtCore import Signal, Slot
-from PySide6.QtWidgets import QComboBox, QFormLayout, QLineEdit, QSpinBox, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QLineEdit, QSpinBox, QVBoxLayout, QWidget
 
 from a3s_desktop.i18n import mark, tr
 from a3s_desktop.storage.embedding_options import LITE0, EmbeddingOptions, ModelOptions
 from a3s_desktop.ui.fields import MODEL_FILTER, PathField
-from a3s_desktop.ui.form_parts import form_row, heading, note
-from a3s_desktop.ui.theme import SPACE_1, SPACE_2, SPACE_4
+from a3s_desktop.ui.form_parts import choices, form_row, heading, indent, new_form, note
+from a3s_desktop.ui.theme import SPACE_1
 
 PRESET, BUILT_IN, MODEL, MODEL_ONLY = "preset", "built-in", "model", "model-only"
 _WAYS = (
@@ -43,28 +43,22 @@ class DescriptionForm(QWidget):
         """``preset``: whether EfficientNet-Lite0 is installed; it is offered, and taken by default, only then."""
         super().__init__(parent)
         self._preset = preset
-        self.way = QComboBox()
-        for key, text in _WAYS:
-            if key != PRESET or preset:
-                self.way.addItem(tr(text), key)
+        self.way = choices([way for way in _WAYS if way[0] != PRESET or preset])
         self.model = PathField(tr("ONNX model"), tr("A file that was exported as .onnx"), pattern=MODEL_FILTER)
         self.size = QSpinBox()
         self.size.setRange(0, 2048)
         self.size.setSpecialValueText(tr("As the model says, else 224"))
-        self.size.setButtonSymbols(QSpinBox.ButtonSymbols.NoButtons)
+        indent(self.size)
         self.mean, self.deviation = QLineEdit(), QLineEdit()
         for edit in (self.mean, self.deviation):
             edit.setPlaceholderText(tr("As the model says, else ImageNet's"))
-        self.layout_order = _choices(_LAYOUTS)
-        self.channels = _choices(_CHANNELS)
+        self.layout_order = choices(_LAYOUTS)
+        self.channels = choices(_CHANNELS)
         self.output = QLineEdit()
         self.output.setPlaceholderText(tr("The first"))
         self.output.setMaxLength(200)
         self._details = QWidget()
-        form = QFormLayout(self._details)
-        form.setContentsMargins(0, 0, 0, 0)
-        form.setHorizontalSpacing(SPACE_4)
-        form.setVerticalSpacing(SPACE_2)
+        form = new_form(self._details)
         form_row(form, tr("Model file"), self.model)
         form_row(form, tr("Image size"), self.size, tr("Side of the square that images are brought to, in pixels."))
         form_row(form, tr("Mean"), self.mean, tr("Taken off the channels, for values from 0 to 1: 0.485, 0.456, 0.406"))
@@ -173,10 +167,3 @@ def three_numbers(text: str) -> tuple[float, float, float] | None:
     if len(found) != 3 or not all(math.isfinite(value) for value in found):
         return None
     return found[0], found[1], found[2]
-
-
-def _choices(choices: tuple[tuple[str, str], ...]) -> QComboBox:
-    combo = QComboBox()
-    for key, text in choices:
-        combo.addItem(tr(text), key)
-    return combo

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QFormLayout, QFrame, QLabel, QVBoxLayout, QWidget
+from collections.abc import Sequence
 
-from a3s_desktop.ui.theme import SPACE_1, SPACE_3, SPACE_4
+from PySide6.QtCore import Qt
+from PySide6.QtWidgets import QAbstractSpinBox, QComboBox, QFormLayout, QFrame, QLabel, QVBoxLayout, QWidget
+
+from a3s_desktop.i18n import tr
+from a3s_desktop.ui.theme import SPACE_1, SPACE_2, SPACE_3, SPACE_4
 
 
 def note(text: str = "") -> QLabel:
@@ -40,10 +43,37 @@ def section(title: str, text: str, *fields: QWidget) -> QFrame:
     return card
 
 
+def new_form(parent: QWidget | None = None) -> QFormLayout:
+    """A layout of names and fields that makes do with little width."""
+    form = QFormLayout(parent)
+    form.setContentsMargins(0, 0, 0, 0)
+    form.setHorizontalSpacing(SPACE_4)
+    form.setVerticalSpacing(SPACE_2)
+    form.setFieldGrowthPolicy(QFormLayout.FieldGrowthPolicy.AllNonFixedFieldsGrow)
+    form.setRowWrapPolicy(QFormLayout.RowWrapPolicy.WrapLongRows)
+    return form
+
+
 def form_row(form: QFormLayout, name: str, field: QWidget, tip: str = "") -> None:
-    """A line of a form; the tip stands below the field, too."""
+    """A line of a form; the tip stands below it, too."""
     field.setAccessibleName(name)
     field.setToolTip(tip)
     form.addRow(name, field)
     if tip:
-        form.addRow("", note(tip))
+        form.addRow(note(tip))
+
+
+def choices(entries: Sequence[tuple[str, str]], value: str = "") -> QComboBox:
+    """A list of (key, text marked for translation) to choose from; long texts do not make the form wide."""
+    combo = QComboBox()
+    for key, text in entries:
+        combo.addItem(tr(text), key)
+    combo.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon)
+    combo.setMinimumContentsLength(14)
+    combo.setCurrentIndex(max(combo.findData(value), 0))
+    return combo
+
+
+def indent(spin: QAbstractSpinBox) -> None:
+    """Put the number of a field as far from its border as the text of others; the style sheet cannot."""
+    spin.lineEdit().setTextMargins(SPACE_2, 0, SPACE_2, 0)

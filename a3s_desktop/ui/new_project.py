@@ -161,9 +161,13 @@ class NewProjectPage(QWidget):
         title = QLabel(tr("New project"))
         title.setProperty("role", "title")
         column.addWidget(title)
-        self.images = PathField(tr("Image folder"), tr("Folder with the images, sub-folders included"), folder=True)
+        self.images = PathField(tr("Image folder"), tr("Folder with the images"), folder=True)
         column.addWidget(
-            section(tr("Images"), tr("They stay where they are; nothing is copied or changed."), self.images)
+            section(
+                tr("Images"),
+                tr("Sub-folders included. The images stay where they are; nothing is copied or changed."),
+                self.images,
+            )
         )
         self.source = FeatureSource()
         self.features = self.source.files
@@ -241,6 +245,7 @@ class NewProjectPage(QWidget):
         self.source.used.setText(self.advanced.description.used_text())
         spec = self.spec()
         self.where.setText(tr("Will be made: {folder}", folder=spec.folder) if spec is not None else "")
+        self.where.setVisible(spec is not None)
         if spec is None:
             self._timer.stop()
             self.panel.show_waiting(self._missing())

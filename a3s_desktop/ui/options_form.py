@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from PySide6.QtCore import Signal, Slot
-from PySide6.QtWidgets import QCheckBox, QComboBox, QFormLayout, QSpinBox, QWidget
+from PySide6.QtWidgets import QCheckBox, QSpinBox, QWidget
 
 from a3s_desktop.core.types import USE_CLUSTERS, InitialOptions, StrategyOptions
 from a3s_desktop.i18n import mark, tr
-from a3s_desktop.ui.form_parts import form_row
-from a3s_desktop.ui.theme import SPACE_2, SPACE_4
+from a3s_desktop.ui.form_parts import choices, form_row, indent, new_form
 
 _STRATEGY = (
     ("a3s", mark("A3S, most gain per answer")),
@@ -50,16 +49,12 @@ class OptionsForm(QWidget):
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         initial, strategy = InitialOptions(), StrategyOptions()
-        form = QFormLayout(self)
-        form.setContentsMargins(0, SPACE_2, 0, 0)
-        form.setHorizontalSpacing(SPACE_4)
-        form.setVerticalSpacing(SPACE_2)
-        form.setFieldGrowthPolicy(QFormLayout.FieldGrowthPolicy.FieldsStayAtSizeHint)
+        form = new_form(self)
         self.neighbors = _spin(2, 500, initial.neighbors)
         form_row(form, tr("Neighbours"), self.neighbors, tr("How many most alike images each image is compared with."))
-        self.normalisation = _combo(_NORMALISATION, initial.normalisation)
+        self.normalisation = choices(_NORMALISATION, initial.normalisation)
         form_row(form, tr("Embeddings"), self.normalisation, tr("Unit length suits embeddings compared by cosine."))
-        self.initial = _combo(_INITIAL, initial.initial)
+        self.initial = choices(_INITIAL, initial.initial)
         form_row(
             form,
             tr("First clustering"),
@@ -72,20 +67,23 @@ class OptionsForm(QWidget):
             form, tr("Expected groups"), self.pseudo_labels,
             tr("A rough number of individuals, if you know it; it only calibrates the first guess."),
         )  # fmt: skip
-        self.strategy = _combo(_STRATEGY, strategy.strategy)
+        self.strategy = choices(_STRATEGY, strategy.strategy)
         form_row(
             form, tr("Questions"), self.strategy, tr("All but the first are for comparison; they need more answers.")
         )
         self.clusters = _spin(0, 1_000_000, 0)
         self.clusters.setSpecialValueText(tr("Not known"))
         form_row(form, tr("Number of groups"), self.clusters, tr("Only for strategies that must be told it."))
-        self.aggregation = _combo(_AGGREGATION, strategy.aggregation)
+        self.aggregation = choices(_AGGREGATION, strategy.aggregation)
         form_row(form, tr("Two clusters alike"), self.aggregation, "")
         self.iterations = _spin(1, 10, strategy.iterations)
         form_row(form, tr("Rounds"), self.iterations, tr("How often all clusters are gone through."))
-        self.purity_test = QCheckBox(tr("Ask whether a cluster is one individual before it is merged"))
+        self.purity_test = QCheckBox(tr("Ask first"))
         self.purity_test.setChecked(strategy.purity_test)
-        form_row(form, tr("Purity test"), self.purity_test, "")
+        form_row(
+            form, tr("Purity test"), self.purity_test,
+            tr("Ask whether a cluster is one individual before it is merged."),
+        )  # fmt: skip
         self.seed = _spin(0, 2_000_000_000, initial.seed)
         form_row(form, tr("Random seed"), self.seed, tr("The same seed and answers give the same questions."))
         for spin in (self.neighbors, self.pseudo_labels, self.clusters, self.iterations, self.seed):
@@ -132,15 +130,5 @@ def _spin(low: int, high: int, value: int) -> QSpinBox:
     spin.setRange(low, high)
     spin.setValue(value)
     spin.setMinimumWidth(140)
-    spin.setButtonSymbols(QSpinBox.ButtonSymbols.NoButtons)
+    indent(spin)
     return spin
-
-
-def _combo(choices: tuple[tuple[str, str], ...], value: str) -> QComboBox:
-    combo = QComboBox()
-    combo.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon)
-    combo.setMinimumContentsLength(24)  # a longer text is cut, not the form
-    for key, text in choices:
-        combo.addItem(tr(text), key)
-    combo.setCurrentIndex(combo.findData(value))
-    return combo

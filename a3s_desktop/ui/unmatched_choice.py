@@ -100,7 +100,7 @@ class _Side(QFrame):
         if tuple(names) != self._names:
             self._names = tuple(names)
             self.list.clear()
-            self.list.addItems([show(name) for name in names[:LISTED]])
+            self.list.addItems([show(name)[1:-1] for name in names[:LISTED]])
             if len(names) > LISTED:
                 self.list.addItem(tr("… and {n} more.", n=number(len(names) - LISTED)))
             for row in range(self.list.count()):
@@ -110,7 +110,7 @@ class _Side(QFrame):
 
     def _fit(self) -> None:
         rows = max(1, min(self.list.count(), _ROWS))
-        self.list.setFixedHeight(rows * (self.list.fontMetrics().height() + 8) + 8)
+        self.list.setFixedHeight(rows * max(self.list.sizeHintForRow(0), self.list.fontMetrics().height()) + 8)
 
     def changeEvent(self, event: QEvent) -> None:
         """The rows grow with the text."""

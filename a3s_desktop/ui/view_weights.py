@@ -6,11 +6,11 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from PySide6.QtCore import Signal, Slot
-from PySide6.QtWidgets import QDoubleSpinBox, QFormLayout, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QDoubleSpinBox, QVBoxLayout, QWidget
 
 from a3s_desktop.i18n import tr
-from a3s_desktop.ui.form_parts import heading, note
-from a3s_desktop.ui.theme import SPACE_1, SPACE_2, SPACE_4
+from a3s_desktop.ui.form_parts import heading, indent, new_form, note
+from a3s_desktop.ui.theme import SPACE_1
 
 
 class ViewWeights(QWidget):
@@ -26,9 +26,7 @@ class ViewWeights(QWidget):
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._spins: dict[Path, QDoubleSpinBox] = {}
-        self._form = QFormLayout()
-        self._form.setHorizontalSpacing(SPACE_4)
-        self._form.setVerticalSpacing(SPACE_2)
+        self._form = new_form()
         column = QVBoxLayout(self)
         column.setContentsMargins(0, 0, 0, 0)
         column.setSpacing(SPACE_1)
@@ -48,6 +46,8 @@ class ViewWeights(QWidget):
                 spin = QDoubleSpinBox()
                 spin.setRange(0.01, 100.0)
                 spin.setSingleStep(0.1)
+                spin.setMinimumWidth(90)
+                indent(spin)
                 spin.setValue(kept.get(path, 1.0))
                 spin.setAccessibleName(tr("Weight of {file}", file=path.name))
                 spin.setToolTip(str(path))
