@@ -14,9 +14,10 @@ from a3s_desktop.ui.theme import SPACE_1, SPACE_2, SPACE_3, set_role
 
 VIEWS = (("gallery.all", mark("Clusters")), ("gallery.singles", mark("Single images")), ("gallery.junk", mark("Junk")))
 TOOLS = (
-    "gallery.open", "cluster.accept", "cluster.next", "cluster.split", "cluster.each", "cluster.move", "cluster.merge",
-    "cluster.name", "cluster.finish", "cluster.junk", "cluster.restore",
+    "gallery.open", "cluster.split", "cluster.each", "cluster.move", "cluster.junk", "cluster.restore",
+    "cluster.accept", "cluster.next", "cluster.merge", "cluster.name", "cluster.finish",
 )  # fmt: skip
+_OF_A_CLUSTER = ("cluster.accept", "cluster.next", "cluster.merge", "cluster.name", "cluster.finish")
 
 
 class ActionButton(QToolButton):
@@ -89,12 +90,13 @@ class ToolBar(QFrame):
         set_role(self, role="foot")
         self.buttons = {name: ActionButton(shortcuts, name) for name in TOOLS}
         self._shown: tuple[str, ...] = ()
-        tools = QHBoxLayout()
-        tools.setSpacing(SPACE_1)
+        self._rows = (QHBoxLayout(), QHBoxLayout())
+        for row in self._rows:
+            row.setSpacing(SPACE_1)
+            row.setAlignment(Qt.AlignmentFlag.AlignLeft)
         for button in self.buttons.values():
             button.hide()
-            tools.addWidget(button)
-        tools.addStretch(1)
+            self._rows[0].addWidget(button)
         self.selected, self.last = QLabel(), QLabel()
         for label in (self.selected, self.last):
             label.setTextFormat(Qt.TextFormat.PlainText)
@@ -110,9 +112,15 @@ class ToolBar(QFrame):
         column = QVBoxLayout(self)
         column.setContentsMargins(SPACE_2, SPACE_1, SPACE_2, SPACE_1)
         column.setSpacing(0)
-        column.addLayout(tools)
+        for row in self._rows:
+            column.addLayout(row)
         column.addLayout(facts)
         self.setMinimumWidth(1)
+
+    def say(self, text: str) -> None:
+        """What was done last; all of it is in the tool tip."""
+        self.last.setToolTip(text)
+        self.last.setText(self.last.fontMetrics().elidedText(text, Qt.TextElideMode.ElideRight, self.last.width()))
 
     def offer(self, names: Iterable[str], texts: dict[str, str]) -> None:
         """Which tools are shown, some under another name."""
@@ -124,6 +132,8 @@ class ToolBar(QFrame):
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
+        self.layout().activate()
+        self.say(self.last.toolTip())
         self._fit()
 
     def changeEvent(self, event: QEvent) -> None:
@@ -132,9 +142,20 @@ class ToolBar(QFrame):
             self._fit()
 
     def _fit(self) -> None:
-        """Texts where there is room for them, else icons alone (their names are in the tool tips)."""
-        shown = [self.buttons[name] for name in self._shown]
-        fits = sum(button.needed() + SPACE_1 for button in shown) <= self.width() - 2 * SPACE_2
+        """In one row where there is room, else in two; else icons alone (their names are in the tool tips)."""
+        parts = [[self.buttons[name] for name in self._shown if (name in _OF_A_CLUSTER) is second] for second in
+                 (False, True)]  # fmt: skip
+        widths = [sum(button.needed() + SPACE_1 for button in part) for part in parts]
+        room = self.width() - 2 * SPACE_2
+        two = sum(widths) > room >= max(widths)
         style = Qt.ToolButtonStyle
-        for button in shown:
-            button.setToolButtonStyle(style.ToolButtonTextBesideIcon if fits else style.ToolButtonIconOnly)
+        for second, part in enumerate(parts):
+            for button in part:
+                if two or sum(widths) <= room:
+                    button.setToolButtonStyle(style.ToolButtonTextBesideIcon)
+                else:
+                    button.setToolButtonStyle(style.ToolButtonIconOnly)
+                row = self._rows[1 if second and two else 0]
+                if row.indexOf(button) < 0:
+                    self._rows[0 if second and two else 1].removeWidget(button)
+                    row.addWidget(button)

@@ -88,7 +88,8 @@ class ClusterPane(QWidget):
             corner = self.title.mapTo(self, QPoint(0, 0))
             height = self.editor.sizeHint().height()
             top = corner.y() + (self.title.height() - height) // 2
-            width = max(min(self.width() - corner.x() - SPACE_3, 340), 120)
+            wanted = max(self.title.width() + self.count.width() + SPACE_3, 340)  # it covers the title
+            width = max(min(self.width() - corner.x() - SPACE_3, wanted), 120)
             self.editor.begin(self._members[0][0], self._name, QRect(corner.x(), top, width, height), self.grid)
 
     @property
@@ -182,7 +183,6 @@ class ClusterPane(QWidget):
         column.addLayout(head)
         column.addLayout(row, 1)
         self._title_text = ""
-        self.setFocusProxy(self.grid)
         self.grid.selectionModel().selectionChanged.connect(self.chosen)
         self._dress()
 

@@ -6,7 +6,7 @@ import enum
 
 import numpy as np
 from PySide6.QtCore import QPoint, QRect, Qt, Signal, Slot
-from PySide6.QtGui import QHideEvent, QKeyEvent, QShowEvent
+from PySide6.QtGui import QFocusEvent, QHideEvent, QKeyEvent, QShowEvent
 from PySide6.QtWidgets import QStackedWidget, QVBoxLayout, QWidget
 
 from a3s_desktop.actions import Scope
@@ -80,7 +80,6 @@ class ClustersPage(QWidget):
         column.addWidget(self.tools)
         for view in (self.gallery, self.pane, self.singles):
             self._stack.addWidget(view)
-        self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         self.setAccessibleName(tr("Clusters"))
         self._fetches = {
             reading: Fetch(bridge, reading, self)
@@ -137,10 +136,9 @@ class ClustersPage(QWidget):
         self._editor.finish()
         view = {Mode.ALL: self.gallery, Mode.SINGLES: self.singles}.get(mode, self.pane)
         self._stack.setCurrentWidget(view)
-        self.setFocusProxy(view)
         self.refresh()
         if self.isVisible():
-            view.setFocus(Qt.FocusReason.OtherFocusReason)
+            self.setFocus(Qt.FocusReason.OtherFocusReason)
         self._update_actions()
 
     @Slot()
@@ -217,7 +215,7 @@ class ClustersPage(QWidget):
         self.gallery.set_project(items, items.paths)
         self.pane.set_items(items)
         self.singles.set_items(items)
-        self.tools.last.setText("")
+        self.tools.say("")
         self._watched = ()
         self._enter(Mode.ALL)
 
@@ -234,7 +232,7 @@ class ClustersPage(QWidget):
         self.head.set_counts(state.clusters, state.singletons, state.junk)
         if change.kind is not ChangeKind.OPENED:
             moved = trn("{n} image moved", "{n} images moved", len(change.moved)) if len(change.moved) else ""
-            self.tools.last.setText("  ·  ".join(part for part in (change.text, moved) if part))
+            self.tools.say("  ·  ".join(part for part in (change.text, moved) if part))
             for editor in (self._editor, self.pane.editor):
                 editor.finish()
         self.refresh()
@@ -510,6 +508,11 @@ class ClustersPage(QWidget):
             self.show_all()
             return
         super().keyPressEvent(event)
+
+    def focusInEvent(self, event: QFocusEvent) -> None:
+        """The keys go to the cards or images; no proxy, which would take the rest of the page out of Tab's way."""
+        home = {Mode.ALL: self.gallery.grid, Mode.SINGLES: self.singles.list}.get(self._mode, self.pane.grid)
+        home.setFocus(event.reason())
 
     def showEvent(self, event: QShowEvent) -> None:
         super().showEvent(event)

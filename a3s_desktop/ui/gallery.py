@@ -6,7 +6,16 @@ from collections.abc import Sequence
 
 from PySide6.QtCore import QEvent, QModelIndex, QPoint, Qt, QTimer, Signal, Slot
 from PySide6.QtGui import QDragEnterEvent, QDragLeaveEvent, QDragMoveEvent, QDropEvent, QKeyEvent
-from PySide6.QtWidgets import QComboBox, QHBoxLayout, QLabel, QLineEdit, QStackedLayout, QVBoxLayout, QWidget
+from PySide6.QtWidgets import (
+    QComboBox,
+    QHBoxLayout,
+    QLabel,
+    QLineEdit,
+    QSizePolicy,
+    QStackedLayout,
+    QVBoxLayout,
+    QWidget,
+)
 
 from a3s_desktop.core.types import IntArray
 from a3s_desktop.i18n import number, tr, trn
@@ -238,15 +247,18 @@ class Gallery(QWidget):
             self.kind.addItem(tr(kind.value), kind)
         for box in (self.order, self.kind):
             box.setFocusPolicy(Qt.FocusPolicy.TabFocus)
+            box.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon)
+            box.setMinimumContentsLength(8)
+            box.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Fixed)
             box.currentIndexChanged.connect(self._rearrange)
         self.count = QLabel()
         set_role(self.count, role="muted")
         head = QHBoxLayout()
         head.setContentsMargins(SPACE_3, SPACE_2, SPACE_3, SPACE_2)
         head.setSpacing(SPACE_2)
-        head.addWidget(self.search, 1)
-        head.addWidget(self.kind)
-        head.addWidget(self.order)
+        self.search.setMinimumWidth(150)
+        for part, share in ((self.search, 4), (self.kind, 2), (self.order, 2)):
+            head.addWidget(part, share)
         head.addWidget(self.count)
         self.grid.setAccessibleName(tr("Clusters"))
         self._empty = QLabel()
@@ -263,7 +275,6 @@ class Gallery(QWidget):
         column.setSpacing(SPACE_1)
         column.addLayout(head)
         column.addWidget(stage, 1)
-        self.setFocusProxy(self.grid)
         self.search.textChanged.connect(self._typed)
         self.search.entered.connect(self._enter)
         self.search.left.connect(self.grid.setFocus)

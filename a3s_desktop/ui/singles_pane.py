@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from PySide6.QtCore import QRect, QSize, Qt, Signal, Slot
-from PySide6.QtGui import QColor, QMouseEvent, QPainter, QPaintEvent
+from PySide6.QtGui import QColor, QMouseEvent, QPainter, QPaintEvent, QResizeEvent
 from PySide6.QtWidgets import QHBoxLayout, QLabel, QVBoxLayout, QWidget
 
 from a3s_desktop.i18n import tr, trn
@@ -92,7 +92,6 @@ class SinglesPane(QWidget):
         self._enlarged: EnlargedView | None = None
         self._faces: tuple[int, ...] = ()
         self.list = RowList(loader, "single images", tr("Single images"))
-        self.list.setFixedWidth(_LIST_WIDTH)
         self.comparison = Comparison(loader)
         self.count = QLabel()
         self.count.setContentsMargins(SPACE_3, SPACE_2, SPACE_3, SPACE_2)
@@ -107,7 +106,6 @@ class SinglesPane(QWidget):
         column.setSpacing(0)
         column.addWidget(self.count)
         column.addLayout(row, 1)
-        self.setFocusProxy(self.list)
         self.list.chosen.connect(self.marked)
         self.list.opened.connect(self._opened)
 
@@ -161,6 +159,11 @@ class SinglesPane(QWidget):
     def sizeHint(self) -> QSize:
         """Large."""
         return QSize(800, 500)
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """The pictures have most of the room."""
+        super().resizeEvent(event)
+        self.list.setFixedWidth(min(_LIST_WIDTH, self.width() * 2 // 5))
 
     def mousePressEvent(self, event: QMouseEvent) -> None:
         """A click beside the list leaves the keys with it."""

@@ -64,6 +64,8 @@ def corrections_under_watch(
     program.shell.open_project(project)
     wait(lambda: program.label.ready, 120)
     wait(lambda: program.map_panel.map.plot.places is not None and len(program.map_panel.map.plot.places) > 0, 120)
+    program.window.activateWindow()
+    wait(program.window.isActiveWindow, 10)
     page, bridge, do = program.clusters_page, program.bridge, program.corrections
     gallery = page.gallery
 
@@ -83,8 +85,8 @@ def corrections_under_watch(
 
     yield watched("open the gallery", program.clusters_desk.show_clusters, lambda: bool(gallery.ids()))
     for order in range(1, 4):
-        yield watched(f"sort {gallery.order.itemText(order)!r}", lambda order=order: gallery.order.setCurrentIndex(order),
-                      lambda: True)  # fmt: skip
+        name = f"sort {gallery.order.itemText(order)!r}"
+        yield watched(name, lambda order=order: gallery.order.setCurrentIndex(order), lambda: True)
     yield watched("scroll", lambda: _scroll(gallery.grid, wait), lambda: True)
     yield watched("find a file", lambda: gallery.search.setText("00123"), lambda: 0 < len(gallery.ids()) < 20)
     gallery.search.clear()

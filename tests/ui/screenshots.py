@@ -111,6 +111,7 @@ class Studio:
         self.new_project()
         self.pair()
         self.panels()
+        self.clusters()
         self.dialogs()
         self.finished()
         self.start_again()
@@ -183,6 +184,46 @@ class Studio:
         self.take("21-pair-alone")
         for dock in program.window.findChildren(QDockWidget):
             dock.show()
+
+    def clusters(self) -> None:
+        from a3s_desktop.ui.cluster_picker import ClusterPicker
+        from a3s_desktop.ui.merge_preview import MergePreview
+
+        program, page, do = self.program, self.program.clusters_page, self.program.corrections
+        program.shortcuts.action("page.clusters").trigger()
+        self.wait(lambda: bool(page.gallery.ids()), "the gallery")
+        ids = page.gallery.ids()
+        for act in (lambda: do.rename(ids[0], "Anna"), lambda: do.rename(ids[1], LONG), lambda: do.finish(ids[0]),
+                    lambda: do.junk((3, 5, 9))):  # fmt: skip
+            revision = program.bridge.state.revision  # type: ignore[union-attr]
+            act()
+            self.wait(lambda r=revision: program.bridge.state.revision > r, "a correction")  # type: ignore[union-attr,misc]
+        self.settle(0.5)
+        self.take("22-clusters")
+        page.open_cluster(ids[1])
+        self.wait(lambda: bool(page.pane.near.rows), "a cluster")
+        page.pane.grid.choose([0, 1, 4], 4)
+        self.settle(0.5)
+        self.take("23-cluster")
+        do.pick_merge(ids[1])
+        self.settle(0.5)
+        picker = program.window.findChildren(ClusterPicker)[-1]
+        self.take("24-cluster-picker", picker)
+        picker.reject()
+        do.merge(ids[1], ids[2])
+        self.settle(0.5)
+        preview = program.window.findChildren(MergePreview)[-1]
+        self.take("25-merge", preview)
+        preview.reject()
+        page.show_singles()
+        self.wait(lambda: bool(page.singles.list.rows), "the single images")
+        self.settle(0.5)
+        self.take("26-single-images")
+        page.show_junk()
+        self.settle(0.3)
+        self.take("27-junk")
+        program.shortcuts.action("page.pair").trigger()
+        self.wait(lambda: program.label.ready, "the pair")
 
     def dialogs(self) -> None:
         from a3s_desktop.errors import InputError

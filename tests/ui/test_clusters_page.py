@@ -268,7 +268,7 @@ def test_split_off_keeps_the_cluster_open_and_goes_on(desk):
     assert desk.page.pane.cluster == cluster
     assert not gone & set(grid.items)
     assert grid.chosen_items() == (third,)
-    assert "Split off 2 images" in desk.page.tools.last.text()
+    assert "Split off 2 images" in desk.page.tools.last.toolTip()
     desk.does(desk.page.tools.undo.click)
     assert set(desk.page.pane.items) == set(np.flatnonzero(desk.state.labels == cluster).tolist()) >= gone
 

@@ -33,6 +33,8 @@ from a3s_desktop.errors import InputError
 from a3s_desktop.i18n import tr
 from a3s_desktop.settings import SettingsStore
 from a3s_desktop.task import Progress
+from a3s_desktop.ui.contradiction_chain import ChainLink
+from a3s_desktop.ui.contradiction_dialog import ContradictionDialog
 from a3s_desktop.ui.dialogs import show_error
 from a3s_desktop.ui.program import Program
 
@@ -82,7 +84,7 @@ def screens(program: Program, qtbot: QtBot) -> Iterator[tuple[str, QWidget]]:
     qtbot.waitUntil(lambda: bool(page.pane.items) and bool(page.pane.near.rows), timeout=10_000)
     yield "cluster", page
     page.show_singles()
-    qtbot.waitUntil(lambda: not page.singles.count.text() == "", timeout=10_000)
+    qtbot.waitUntil(lambda: page.singles.count.text() != "", timeout=10_000)
     yield "single images", page
     page.show_junk()
     yield "junk", page
@@ -114,6 +116,7 @@ def screens(program: Program, qtbot: QtBot) -> Iterator[tuple[str, QWidget]]:
         bridge.answer(question.id, Answer.SAME if same else Answer.DIFFERENT)
         qtbot.waitUntil(lambda question=question: program.label.question is not question, timeout=10_000)
     yield "finished", program.label
+    yield from old_answers(program, qtbot)
     action("project.new").trigger()
     qtbot.waitUntil(program.pages.new.isVisible)
     program.pages.new.advanced_button.setChecked(True)
@@ -124,6 +127,38 @@ def screens(program: Program, qtbot: QtBot) -> Iterator[tuple[str, QWidget]]:
     window.show_page(program.pages.progress)
     program.pages.progress.show_progress(Progress(tr("Open"), 0, 3, 0.4, 20.0))
     yield "progress", program.pages.progress
+
+
+def old_answers(program: Program, qtbot: QtBot) -> Iterator[tuple[str, QWidget]]:
+    """The history with its filter, one entry large, and a contradiction."""
+    window, panel, items = program.window, program.history, program.bridge.items
+    dock = window.dock("history")
+    dock.show()
+    dock.raise_()
+    qtbot.waitUntil(lambda: panel.isVisible() and panel.model.rowCount() > 0, timeout=10_000)
+    panel.filter.more.setChecked(True)
+    panel.filter.clusters.setCurrentIndex(2)
+    panel.notice.say(tr("Row"), conflicts=True)
+    yield "history, filtered", panel
+    panel.filter.reset()
+    panel.notice.clear()
+    qtbot.waitUntil(lambda: panel.model.entry(0) is not None, timeout=10_000)
+    entry = panel.model.entry(0)
+    assert entry is not None
+    program.old_answers.look_at(entry)
+    look = program.old_answers.second_look
+    qtbot.waitUntil(lambda: look.view.seen and look.isActiveWindow(), timeout=10_000)
+    yield "second look", look
+    look.close()
+    assert items is not None
+    link = ChainLink(entry.left, entry.right, True, entry)
+    dialog = ContradictionDialog(program.loader, items, window)
+    dialog.show_chain(ChainLink(entry.left, entry.right, False, None, new=True), [link], 0)
+    dialog.open()
+    yield "contradiction", _dialog(qtbot)
+    dialog.reject()
+    window.activateWindow()
+    qtbot.waitUntil(window.isActiveWindow)
 
 
 def interactive(top: QWidget) -> list[QWidget]:
