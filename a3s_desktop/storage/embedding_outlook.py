@@ -10,11 +10,11 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from a3s_desktop.storage import lite0
-from a3s_desktop.storage.embedding import EMBEDDING, describe_images, sources_of
+from a3s_desktop.storage.embedding import describe_images, sources_of
 from a3s_desktop.storage.embedding_blocks import BlockStore, stamp_of
 from a3s_desktop.storage.embedding_options import EmbeddingOptions
 from a3s_desktop.storage.keys import split_key
-from a3s_desktop.storage.spec_types import ProjectSpec, SpecReport
+from a3s_desktop.storage.spec import EMBEDDING, ProjectSpec, SpecReport
 from a3s_desktop.task import Task
 
 _WARM_UP = 2  # images before the clock runs: the first ones wait for libraries and caches

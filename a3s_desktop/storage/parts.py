@@ -104,6 +104,7 @@ def load_parts(path: Path, photos: Sequence[str], root: str = "") -> PartTable:
     index = NameIndex(photos, root)
     keys: dict[str, int] = {}
     unknown: list[str] = []
+    _check_unit(table, [at for at in columns if at is not None], where)
     for row, (fields, line) in enumerate(zip(table.rows, table.lines, strict=True)):
         place = f"{where}, row {row} (line {line})"
         part = _part([fields[at] for at in columns if at is not None], by_size, place)
@@ -120,6 +121,19 @@ def load_parts(path: Path, photos: Sequence[str], root: str = "") -> PartTable:
     if not table.rows:
         raise InputError(tr("{where} is empty.", where=where), tr("It must have one row for each rectangle."))
     return PartTable(tuple(keys), tuple(unknown))
+
+
+def _check_unit(table: tables.Table, columns: list[int], where: str) -> None:
+    """Raise `InputError` where all rectangles are given as shares of the photo."""
+    try:
+        values = [float(row[at]) for row in table.rows for at in columns]
+    except ValueError:
+        return  # the row is named later
+    if values and max(values) <= 1.0 and not all(value.is_integer() for value in values):
+        raise InputError(
+            tr("{where} holds numbers from 0 to 1, shares of the photo.", where=where),
+            tr("Give the rectangles in pixels: multiply by the width and height of each photo."),
+        )
 
 
 def _part(texts: list[str], by_size: bool, place: str) -> Part:

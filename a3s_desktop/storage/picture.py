@@ -109,6 +109,20 @@ def read_picture(path: Path, box: tuple[int, int] | None = None, part: Part | No
         raise PictureError(tr("it cannot be decoded ({short})", short=_short(error, path))) from None
 
 
+def upright_size(path: Path) -> tuple[int, int] | None:
+    """Width and height of an image as it is shown, from its head alone; None where that cannot be read."""
+    from PIL import Image
+
+    try:
+        register_heif()
+        Image.init()
+        with Image.open(path, formats=tuple(name for name in FORMATS if name in Image.OPEN)) as image:
+            turned = image.format != "TIFF" and _orientation(image) in _TURNED
+            return image.size[::-1] if turned else image.size
+    except Exception:  # noqa: BLE001 - decoders raise anything on damaged files; reading it whole says what is wrong
+        return None
+
+
 def scaled_size(size: tuple[int, int], box: tuple[int, int] | None) -> tuple[int, int]:
     """``size`` shrunk into ``box`` and below `MAX_RESULT_PIXELS`, each side at least 1; never enlarged."""
     width, height = size
@@ -193,7 +207,7 @@ def _picture(image: Image.Image, box: tuple[int, int] | None, part: Part | None)
     # Pillow turns TIFF files by itself: they say their upright size, and no orientation once they are loaded.
     turned = image.format != "TIFF" and _orientation(image) in _TURNED
     upright = (height, width) if turned else (width, height)
-    area = _inside(part, upright) if part is not None else Part(0, 0, *upright)
+    area = inside(part, upright) if part is not None else Part(0, 0, *upright)
     size = scaled_size((area.width, area.height), box)
     profile = image.info.get("icc_profile")
     if jpeg and size != (area.width, area.height):
@@ -248,7 +262,8 @@ def _turned(picture: Image.Image, orientation: int) -> Image.Image:
     return picture if turn is None else picture.transpose(turn)
 
 
-def _inside(part: Part, size: tuple[int, int]) -> Part:
+def inside(part: Part, size: tuple[int, int]) -> Part:
+    """What of a part lies in a photo of this size. Raises `PictureError` where nothing does."""
     left, top = max(0, part.x), max(0, part.y)
     right, bottom = min(size[0], part.x + part.width), min(size[1], part.y + part.height)
     if right <= left or bottom <= top:

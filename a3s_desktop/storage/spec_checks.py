@@ -10,7 +10,7 @@ import numpy as np
 
 from a3s_desktop.errors import InputError, ProjectError
 from a3s_desktop.i18n import markn, number, tr, trn
-from a3s_desktop.storage import features, files, images, parts
+from a3s_desktop.storage import features, files, images, parts, picture
 from a3s_desktop.storage.features import FeatureCheck, FeatureFile
 from a3s_desktop.storage.images import ImageProblem, ImageScan
 from a3s_desktop.storage.keys import split_key
@@ -126,7 +126,23 @@ def probe(spec: ProjectSpec, scan: ImageScan, match: RowMatch | None, task: Task
     found = {problem.path: problem.reason for problem in images.probe_images(spec.images, photos, task)}
     if spec.parts is None:
         return [ImageProblem(path, reason) for path, reason in found.items()]
-    return [ImageProblem(key, found[photo]) for key in items if (photo := split_key(key)[0]) in found]
+    sizes: dict[str, tuple[int, int] | None] = {}
+    problems: list[ImageProblem] = []
+    for at, key in enumerate(items):
+        photo, part = split_key(key)
+        if photo in found:
+            problems.append(ImageProblem(key, found[photo]))
+            continue
+        if photo not in sizes:
+            task.step(at / len(items))
+            sizes[photo] = picture.upright_size(files.long_path(spec.images.joinpath(*photo.split("/"))))
+        size = sizes[photo]
+        if part is not None and size is not None:
+            try:
+                picture.inside(part, size)
+            except picture.PictureError as error:
+                problems.append(ImageProblem(key, str(error)))
+    return problems
 
 
 def check_space(spec: ProjectSpec, views: list[FeatureFile], match: RowMatch | None) -> None:

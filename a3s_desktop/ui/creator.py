@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import errno
 import logging
 import os
 from collections.abc import Callable
@@ -155,6 +156,14 @@ def _check(spec: ProjectSpec, task: Task) -> object:
 
     # Folders above the project's own that are missing will be made with it; whether that is possible is checked at
     # the highest of them, for the check itself writes nothing.
+    try:
+        os.lstat(spec.folder)
+    except OSError as error:
+        if error.errno == errno.ENAMETOOLONG:
+            raise ProjectError(
+                tr("The project folder cannot be made: its path is too long for this system."),
+                tr("Choose another place or a shorter name."),
+            ) from error
     target = spec.folder
     while not os.path.exists(target.parent) and target.parent != target:
         target = target.parent
