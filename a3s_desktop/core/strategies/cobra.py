@@ -95,7 +95,7 @@ class COBRA:
                     wanted=wanted,
                     largest=LARGEST,
                 ),
-                tr("Give a smaller number with --clusters, or choose another strategy."),
+                tr("Give a smaller number of groups (Advanced, or --clusters), or choose another strategy."),
             )
         return wanted
 
