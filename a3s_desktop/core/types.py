@@ -237,7 +237,9 @@ class StrategyOptions:
         if self.strategy in NEED_CLUSTERS and self.clusters is None:
             raise InputError(
                 tr("The strategy {strategy} needs to know the number of identities.", strategy=repr(self.strategy)),
-                tr("Give the number of groups (Advanced, or --clusters), or choose a strategy that finds it by itself."),
+                tr(
+                    "Give the number of groups (Advanced, or --clusters), or choose a strategy that finds it by itself."
+                ),
             )
 
     def to_json(self) -> dict[str, Any]:

@@ -5,9 +5,9 @@ from __future__ import annotations
 import importlib.util
 import os
 import tempfile
-import time
 from dataclasses import dataclass
 from pathlib import Path
+from time import monotonic
 
 from a3s_desktop.storage import lite0
 from a3s_desktop.storage.embedding import describe_images, sources_of
@@ -99,9 +99,9 @@ def measure(spec: ProjectSpec, report: SpecReport, task: Task | None = None) -> 
             some, rest = rest[:count], rest[count:]
             if not some or seconds > _ENOUGH:
                 break
-            begun = time.monotonic()
+            begun = monotonic()
             describe_images(spec.images, some, sources, Path(place), task)
-            seconds += time.monotonic() - begun
+            seconds += monotonic() - begun
             measured += len(some)
     estimate = seconds / measured * len(todo) if measured else (0.0 if not todo else None)
     return Outlook(len(todo) + ready, ready, estimate, measured, unsaid)
