@@ -65,6 +65,9 @@ class PairTable:
         self._pairs = np.zeros((0, 2), np.int64)  # ids, smaller first; (-1, -1) where the slot is free
         self._cells = np.zeros((0, 5))  # mean similarity, log largest, log mean, distance, shortest edge
         self._apart = np.zeros((0, 2), np.bool_)  # known to differ: some members; the clusters as they stand
+        self._rows = np.zeros((0, FACTS))  # facts of each pair, and its Δh times N, as they were when last asked for
+        self._entropy = np.zeros(0)
+        self._stale = np.zeros(0, np.bool_)  # where they are to be computed again
         self._clusters = np.zeros((0, 4))  # of each cluster: largest and second largest mean, number apart, size
         links.take_changed()
         self._update(links.pairs())
@@ -73,22 +76,30 @@ class PairTable:
         """All pairs about which something can be asked, in no fixed order."""
         self._update(self._links.take_changed())
         live = np.flatnonzero((self._pairs[:, 0] >= 0) & ~self._apart[:, 1])
-        first, second, cells = self._pairs[live, 0], self._pairs[live, 1], self._cells[live]
+        stale = live[self._stale[live]]
+        self._compute(stale)
+        self._stale[stale] = False
+        first, second = self._pairs[live, 0], self._pairs[live, 1]
+        return Pairs(first, second, self._rows[live], self._entropy[live], self._apart[live, 0])
+
+    # --- inner workings
+
+    def _compute(self, slots: npt.NDArray[np.int64]) -> None:
+        """Facts of some pairs from their cells and those of their clusters: value by value, whatever stands beside."""
+        first, second, cells = self._pairs[slots, 0], self._pairs[slots, 1], self._cells[slots]
         a, b = self._clusters[first], self._clusters[second]
-        sizes = np.stack((a[:, 3], b[:, 3]), axis=1)
-        rows = np.ones((len(live), FACTS))
+        small, large = np.minimum(a[:, 3], b[:, 3]), np.maximum(a[:, 3], b[:, 3])
+        rows = np.ones((len(slots), FACTS))
         rows[:, 1:3] = cells[:, 1:3]
         rows[:, 3] = np.minimum(_margin(cells[:, 0], a), _margin(cells[:, 0], b))
         rows[:, 4] = cells[:, 3]
-        rows[:, 5], rows[:, 6] = np.log(sizes.min(axis=1)), np.log(sizes.max(axis=1))
-        smaller = np.where(sizes[:, 0] < sizes[:, 1], a[:, 2], b[:, 2])
-        smaller = np.where(sizes[:, 0] == sizes[:, 1], np.minimum(a[:, 2], b[:, 2]), smaller)
+        rows[:, 5], rows[:, 6] = np.log(small), np.log(large)
+        smaller = np.where(a[:, 3] < b[:, 3], a[:, 2], b[:, 2])
+        smaller = np.where(a[:, 3] == b[:, 3], np.minimum(a[:, 2], b[:, 2]), smaller)
         rows[:, 7] = np.log1p(smaller)
         rows[:, 8] = cells[:, 4]
-        entropy = merge_entropy(sizes[:, 0], sizes[:, 1], 1)
-        return Pairs(first, second, rows.round(9), entropy, self._apart[live, 0])
-
-    # --- inner workings
+        self._rows[slots] = rows.round(9)
+        self._entropy[slots] = merge_entropy(a[:, 3], b[:, 3], 1)
 
     def _update(self, changed: Collection[tuple[int, int]]) -> None:
         if not changed:
@@ -105,6 +116,8 @@ class PairTable:
         self._make_room(len(present), max(clusters) + 1)
         for at in range(0, len(present), _CHUNK):
             self._fill(present[at : at + _CHUNK])
+        ids = np.array(list(clusters))
+        before = self._clusters[ids]
         # All sizes first: those of the clusters that did not change stand in the table already.
         sizes = self._clusters[:, 3]
         for cluster in clusters:
@@ -116,6 +129,9 @@ class PairTable:
             means[2:] = np.array([link.total for link in links]) / (sizes[cluster] * sizes[list(row)]) if row else 0.0
             means.partition(len(row))
             self._clusters[cluster, :3] = (means[-1], means[-2], [link.apart for link in links].count(True))
+        other = np.zeros(len(self._clusters) + 1, np.bool_)  # the last for slots that are free
+        other[ids[(self._clusters[ids] != before).any(axis=1)]] = True
+        self._stale |= other[self._pairs[:, 0]] | other[self._pairs[:, 1]]
 
     def _fill(self, present: list[tuple[int, int]]) -> None:
         slots = np.array([self._take(pair) for pair in present])
@@ -126,6 +142,7 @@ class PairTable:
         middles = np.array([[moments[a][0], moments[b][0]] for a, b in present])
         variances = np.array([moments[a][1] + moments[b][1] for a, b in present])
         self._pairs[slots] = present
+        self._stale[slots] = True
         self._cells[slots, 0] = mean
         self._cells[slots, 1], self._cells[slots, 2] = link_strengths([link.largest for link in links], mean)
         self._cells[slots, 3] = self._distance(((middles[:, 0] - middles[:, 1]) ** 2).sum(axis=1) + variances)
@@ -146,6 +163,9 @@ class PairTable:
             self._pairs = np.concatenate((self._pairs, np.full((more, 2), -1, np.int64)))
             self._cells = np.concatenate((self._cells, np.zeros((more, 5))))
             self._apart = np.concatenate((self._apart, np.zeros((more, 2), np.bool_)))
+            self._rows = np.concatenate((self._rows, np.zeros((more, FACTS))))
+            self._entropy = np.concatenate((self._entropy, np.zeros(more)))
+            self._stale = np.concatenate((self._stale, np.ones(more, np.bool_)))
             self._free += range(old + more - 1, old - 1, -1)
         if len(self._clusters) < clusters:
             self._clusters = np.concatenate((self._clusters, np.zeros((clusters - len(self._clusters) + 256, 4))))
