@@ -180,7 +180,7 @@ def _unexpected(error: BaseException) -> ProjectError:
     """An error of the program itself, as a sentence: better than a form that waits for ever."""
     return ProjectError(
         tr("Something unexpected happened ({error}).", error=f"{type(error).__name__}: {error}"[:200]),
-        tr("Nothing was lost. The details are in the log file (menu Help)."),
+        tr("Nothing was lost. The details are in the log file."),
     )
 
 
