@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import enum
-
 import numpy as np
-from PySide6.QtCore import QPoint, QRect, Qt, Signal, Slot
+from PySide6.QtCore import Qt, Signal, Slot
 from PySide6.QtGui import QFocusEvent, QHideEvent, QKeyEvent, QShowEvent
 from PySide6.QtWidgets import QStackedWidget, QVBoxLayout, QWidget
 
@@ -15,10 +13,10 @@ from a3s_desktop.session.overview import ClusterSummary, Home
 from a3s_desktop.session.state import Change, ChangeKind, SessionState
 from a3s_desktop.ui.bridge import Bridge
 from a3s_desktop.ui.cluster_bars import ToolBar, ViewBar
-from a3s_desktop.ui.cluster_cards import CARD
 from a3s_desktop.ui.cluster_order import ClusterTable
-from a3s_desktop.ui.cluster_pane import ClusterPane, selection_text
+from a3s_desktop.ui.cluster_pane import ClusterPane
 from a3s_desktop.ui.cluster_rows import Row
+from a3s_desktop.ui.clusters_commands import ClusterCommands, Mode
 from a3s_desktop.ui.corrections import Corrections
 from a3s_desktop.ui.engine_room import Opened, Reading
 from a3s_desktop.ui.fetch import Fetch
@@ -29,16 +27,6 @@ from a3s_desktop.ui.shortcuts import Shortcuts
 from a3s_desktop.ui.singles_pane import SinglesPane
 
 _NEAREST = 12
-
-
-class Mode(enum.Enum):
-    """What the page shows."""
-
-    ALL = "all"
-    CLUSTER = "cluster"
-    ITEMS = "items"  # some images of several clusters
-    SINGLES = "singles"
-    JUNK = "junk"
 
 
 class ClustersPage(QWidget):
@@ -69,7 +57,7 @@ class ClustersPage(QWidget):
         self._stale = True
         self._watched: tuple[int, ...] = ()  # the images of `Mode.ITEMS`
         self.gallery, self.pane, self.singles = Gallery(loader), ClusterPane(loader), SinglesPane(loader)
-        self._editor = NameEditor(self.gallery)
+        self.editor = NameEditor(self.gallery)
         self.head, self.tools = ViewBar(shortcuts), ToolBar(shortcuts)
         self._stack = QStackedWidget()
         column = QVBoxLayout(self)
@@ -86,7 +74,7 @@ class ClustersPage(QWidget):
             for reading in (Reading.CLUSTERS, Reading.MEMBERS, Reading.NEAREST, Reading.HOMES, Reading.DOUBTS)
         }
         self._connect()
-        self._update_actions()
+        self.commands = ClusterCommands(self, bridge, shortcuts, corrections)
 
     @property
     def mode(self) -> Mode:
@@ -133,13 +121,13 @@ class ClustersPage(QWidget):
 
     def _enter(self, mode: Mode) -> None:
         self._mode = mode
-        self._editor.finish()
+        self.editor.finish()
         view = {Mode.ALL: self.gallery, Mode.SINGLES: self.singles}.get(mode, self.pane)
         self._stack.setCurrentWidget(view)
         self.refresh()
         if self.isVisible():
             self.setFocus(Qt.FocusReason.OtherFocusReason)
-        self._update_actions()
+        self.commands.update()
 
     @Slot()
     def refresh(self) -> None:
@@ -175,38 +163,19 @@ class ClustersPage(QWidget):
     # from the session
 
     def _connect(self) -> None:
-        bridge, action = self._bridge, self._shortcuts.action
+        bridge = self._bridge
         bridge.opened.connect(self._on_opened)
         bridge.closed.connect(self._on_closed)
         bridge.stateChanged.connect(self._on_state)
-        bridge.phaseChanged.connect(self._update_actions)
-        bridge.failed.connect(self._update_actions)
         for reading, slot in (
             (Reading.CLUSTERS, self._on_clusters), (Reading.MEMBERS, self._on_members),
             (Reading.NEAREST, self._on_nearest), (Reading.HOMES, self._on_homes), (Reading.DOUBTS, self._on_doubts),
         ):  # fmt: skip
             self._fetches[reading].came.connect(slot)
         self.addActions(self._shortcuts.actions(Scope.CLUSTERS))
-        for name, done in (
-            ("gallery.open", self._open_chosen), ("gallery.back", self.show_all), ("gallery.all", self.show_all),
-            ("gallery.singles", self.show_singles), ("gallery.junk", self.show_junk), ("gallery.find", self._find),
-            ("gallery.order", self._next_order), ("cluster.split", self._split), ("cluster.each", self._each),
-            ("cluster.move", self._move), ("cluster.junk", self._junk), ("cluster.restore", self._restore),
-            ("cluster.merge", self._merge), ("cluster.accept", self._accept), ("cluster.next", self._next),
-            ("cluster.name", self._name), ("cluster.finish", self._finish),
-        ):  # fmt: skip
-            action(name).triggered.connect(done)
         self.gallery.opened.connect(self.open_cluster)
-        self.gallery.merged.connect(self._do.merge)
-        self.gallery.chosen.connect(self._update_actions)
-        self.pane.chosen.connect(self._update_actions)
         self.pane.backWanted.connect(self.show_all)
-        self.pane.near.opened.connect(self._open_row)
-        self.pane.near.dropped.connect(self._dropped)
-        self.pane.near.chosen.connect(self._update_actions)
         self.singles.marked.connect(self._on_marked)
-        self._editor.named.connect(self._named)
-        self.pane.editor.named.connect(self._named)
         self._open = -1
 
     @Slot(object)
@@ -233,10 +202,10 @@ class ClustersPage(QWidget):
         if change.kind is not ChangeKind.OPENED:
             moved = trn("{n} image moved", "{n} images moved", len(change.moved)) if len(change.moved) else ""
             self.tools.say("  ·  ".join(part for part in (change.text, moved) if part))
-            for editor in (self._editor, self.pane.editor):
+            for editor in (self.editor, self.pane.editor):
                 editor.finish()
         self.refresh()
-        self._update_actions()
+        self.commands.update()
 
     @Slot(object)
     def _on_clusters(self, clusters: tuple[ClusterSummary, ...]) -> None:
@@ -282,7 +251,7 @@ class ClustersPage(QWidget):
                 rows.append(Row(c, int(sizes[c]) if c >= 0 else 0, names.get(c, ""), home.cover, home.likeness,
                                 home.item))  # fmt: skip
         self.singles.show_rows(rows)
-        self._update_actions()
+        self.commands.update()
         self.updated.emit()
 
     @Slot(object)
@@ -305,200 +274,7 @@ class ClustersPage(QWidget):
         state = self._bridge.state
         faces = self._do.faces(state, row.cluster) if state is not None and row is not None and row.cover >= 0 else ()
         self.singles.show_home(row, faces)
-        self._update_actions()
-
-    # what can be done
-
-    @Slot()
-    def _update_actions(self) -> None:
-        mode, ready = self._mode, self._do.possible
-        action = self._shortcuts.action
-        items = self.pane.grid.chosen_items() if mode in (Mode.CLUSTER, Mode.ITEMS, Mode.JUNK) else ()
-        cards = self.gallery.selected() if mode is Mode.ALL else []
-        row = self.singles.list.marked() if mode is Mode.SINGLES else None
-        near = self.pane.near.marked() if mode is Mode.CLUSTER else None
-        some, one = bool(items), self._cluster_chosen() is not None
-        members = mode in (Mode.CLUSTER, Mode.ITEMS)
-        enabled = {
-            "gallery.open": some or bool(cards) or row is not None,
-            "gallery.back": mode is not Mode.ALL,
-            "gallery.order": mode in (Mode.ALL, Mode.CLUSTER, Mode.ITEMS),
-            "cluster.split": ready and members and some,
-            "cluster.each": ready and members and some,
-            "cluster.move": ready and ((mode is not Mode.ALL and some) or row is not None),
-            "cluster.junk": ready and ((members and some) or row is not None),
-            "cluster.restore": ready and mode is Mode.JUNK and some,
-            "cluster.merge": ready and (mode is Mode.CLUSTER or 0 < len(cards) < 3),
-            "cluster.accept": ready and (near is not None or (row is not None and row.cover >= 0)),
-            "cluster.next": row is not None,
-            "cluster.name": ready and one and mode is not Mode.SINGLES,
-            "cluster.finish": ready and one,
-        }
-        for name, on in enabled.items():
-            action(name).setEnabled(on)
-        for name, modes in (("all", (Mode.ALL, Mode.CLUSTER, Mode.ITEMS)), ("singles", (Mode.SINGLES,)),
-                            ("junk", (Mode.JUNK,))):  # fmt: skip
-            action(f"gallery.{name}").setChecked(mode in modes)
-        state, cluster = self._bridge.state, self._cluster_chosen()
-        done = state is not None and cluster is not None and cluster in state.finished
-        action("cluster.finish").setChecked(done)
-        self._offer(mode, done)
-        self.tools.selected.setText(
-            trn("{n} cluster selected", "{n} clusters selected", len(cards)) if cards else selection_text(len(items))
-        )
-
-    def _offer(self, mode: Mode, done: bool) -> None:
-        finish = tr("Open for questions again") if done else tr("Mark finished")
-        members = ("cluster.split", "cluster.each", "cluster.move", "cluster.junk")
-        texts = {"cluster.finish": finish}
-        if mode is Mode.ALL:
-            names: tuple[str, ...] = ("gallery.open", "cluster.merge", "cluster.name", "cluster.finish")
-        elif mode is Mode.CLUSTER:
-            names = (*members, "cluster.accept", "cluster.merge", "cluster.name", "cluster.finish")
-            texts["cluster.accept"] = tr("Merge with the nearest")
-        elif mode is Mode.SINGLES:
-            names = ("cluster.accept", "cluster.next", "cluster.finish", "cluster.move", "cluster.junk")
-            texts |= {"cluster.accept": tr("It belongs there"), "cluster.finish": tr("It stays alone")}
-        else:
-            names = members if mode is Mode.ITEMS else ("cluster.restore", "cluster.move")
-        self.tools.offer(names, texts)
-
-    def _cluster_chosen(self) -> int | None:
-        """The one cluster that a command about a cluster means."""
-        state = self._bridge.state
-        if self._mode is Mode.CLUSTER and self.pane.cluster >= 0:
-            return self.pane.cluster
-        if self._mode is Mode.SINGLES and state is not None:
-            row = self.singles.list.marked()
-            return None if row is None else int(state.labels[row.item])
-        cards = self.gallery.selected() if self._mode is Mode.ALL else []
-        return self._now(cards[0]) if len(cards) == 1 else None
-
-    def _now(self, cluster: ClusterSummary) -> int:
-        """Where a card's images are now."""
-        state = self._bridge.state
-        return int(state.labels[cluster.cover[0]]) if state is not None and cluster.cover else cluster.id
-
-    def _chosen_items(self) -> tuple[int, ...]:
-        row = self.singles.list.marked() if self._mode is Mode.SINGLES else None
-        return (row.item,) if row is not None else self.pane.grid.chosen_items()
-
-    # what the person does
-
-    @Slot()
-    def _open_chosen(self) -> None:
-        if self._mode is Mode.ALL:
-            current = self.gallery.current()
-            if current is not None:
-                self.open_cluster(self._now(current))
-        elif self._mode is Mode.SINGLES:
-            self.singles.enlarge()
-        elif self.pane.near.hasFocus():
-            self._open_row(self.pane.near.marked())
-        else:
-            self.pane.grid.enlarge(self.pane.grid.currentIndex())
-
-    @Slot(object)
-    def _open_row(self, row: Row | None) -> None:
-        state = self._bridge.state
-        if row is not None and state is not None:
-            self.open_cluster(int(state.labels[row.cover]))
-
-    @Slot()
-    def _find(self) -> None:
-        if self._mode is not Mode.ALL:
-            self.show_all()
-        self.gallery.search.setFocus(Qt.FocusReason.ShortcutFocusReason)
-        self.gallery.search.selectAll()
-
-    @Slot()
-    def _next_order(self) -> None:
-        (self.gallery if self._mode is Mode.ALL else self.pane).next_order()
-
-    @Slot()
-    def _split(self) -> None:
-        self._do.split(self.pane.grid.chosen_items())
-
-    @Slot()
-    def _each(self) -> None:
-        self._do.split(self.pane.grid.chosen_items(), each=True)
-
-    @Slot()
-    def _move(self) -> None:
-        self._do.pick_move(self._chosen_items())
-
-    @Slot()
-    def _junk(self) -> None:
-        self._do.junk(self._chosen_items())
-
-    @Slot()
-    def _restore(self) -> None:
-        self._do.restore(self.pane.grid.chosen_items())
-
-    @Slot()
-    def _merge(self) -> None:
-        cards = self.gallery.selected() if self._mode is Mode.ALL else []
-        if len(cards) == 2:
-            self._do.merge(self._now(cards[0]), self._now(cards[1]))
-        elif (cluster := self._cluster_chosen()) is not None:
-            self._do.pick_merge(cluster)
-
-    @Slot()
-    def _accept(self) -> None:
-        state = self._bridge.state
-        if state is None:
-            return
-        if self._mode is Mode.SINGLES:
-            row = self.singles.list.marked()
-            if row is not None and row.cover >= 0:
-                self._do.move((row.item,), row.cover)
-        elif self._mode is Mode.CLUSTER:
-            near = self.pane.near.marked()
-            if near is not None:
-                self._do.merge(self.pane.cluster, int(state.labels[near.cover]), preview=False)
-
-    @Slot()
-    def _next(self) -> None:
-        self.singles.next()
-
-    @Slot()
-    def _finish(self) -> None:
-        cluster = self._cluster_chosen()
-        if cluster is not None:
-            self._do.finish(cluster)
-        self._update_actions()  # the check mark has flipped by itself
-
-    @Slot()
-    def _name(self) -> None:
-        if self._mode is Mode.CLUSTER:
-            self.pane.edit_name()
-            return
-        grid, state = self.gallery.grid, self._bridge.state
-        cards = self.gallery.selected()
-        if state is None or len(cards) != 1:
-            return
-        grid.scrollTo(grid.currentIndex())
-        rect = grid.visualRect(grid.currentIndex())
-        corner = grid.viewport().mapTo(self.gallery, rect.topLeft() + QPoint(4, 0))
-        height = self._editor.sizeHint().height()
-        place = QRect(corner.x(), corner.y() + round(CARD * 0.66), max(rect.width() - 8, 120), height)
-        self._editor.begin(cards[0].cover[0], cards[0].name, place, grid)
-
-    @Slot(int, str)
-    def _named(self, item: int, name: str) -> None:
-        state = self._bridge.state
-        if state is None:
-            return
-        cluster = int(state.labels[item])
-        if name.strip() == state.names.get(cluster, "") and name.strip():
-            self._editor.finish()
-            self.pane.editor.finish()
-        else:
-            self._do.rename(cluster, name)
-
-    @Slot(object, object)
-    def _dropped(self, items: tuple[int, ...], row: Row) -> None:
-        self._do.move(items, row.cover)
+        self.commands.update()
 
     # events
 
@@ -521,5 +297,5 @@ class ClustersPage(QWidget):
 
     def hideEvent(self, event: QHideEvent) -> None:
         super().hideEvent(event)
-        self._editor.finish()
+        self.editor.finish()
         self.pane.editor.finish()

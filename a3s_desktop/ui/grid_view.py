@@ -107,6 +107,11 @@ class GridView(QListView):
         parts = (selection.at(k) for k in range(selection.count()))
         return sorted({row for part in parts for row in range(part.top(), part.bottom() + 1)})
 
+    def chosen_count(self) -> int:
+        """How many rows are selected."""
+        selection = self.selectionModel().selection()
+        return sum(selection.at(k).height() for k in range(selection.count()))
+
     def choose(self, rows: Iterable[int], current: int = -1) -> None:
         """Select these rows instead of what was selected; ``current`` gets the keyboard's place."""
         model, wanted = self.model(), sorted(set(rows))

@@ -7,6 +7,7 @@ so that the project is made in a minute. What is measured is the window; the pic
 from __future__ import annotations
 
 import os
+import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -14,6 +15,7 @@ import numpy as np
 from PIL import Image, ImageDraw
 from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QWidget
 
 from a3s_desktop.core.types import InitialOptions
 from a3s_desktop.session.opening import create_project
@@ -79,6 +81,11 @@ def corrections_under_watch(
             pause(wait)
         return name, heart.result()
 
+    def key(widget: QWidget, pressed: Qt.Key) -> None:
+        program.window.activateWindow()  # off the screen nobody gives the focus back when a dialog closes
+        wait(program.window.isActiveWindow, 10)
+        QTest.keyClick(widget, pressed)
+
     def changed(act: Callable[[], object]) -> tuple[Callable[[], object], Callable[[], bool]]:
         before = bridge.state.revision if bridge.state else 0
         return act, lambda: bridge.state is not None and bridge.state.revision > before
@@ -95,7 +102,7 @@ def corrections_under_watch(
     largest = gallery.ids()[0]
     yield watched("open a cluster", lambda: page.open_cluster(largest), lambda: page.pane.cluster == largest)
     page.pane.grid.choose([0, 1, 2], 0)
-    yield watched("split off", *changed(lambda: QTest.keyClick(page.pane.grid, Qt.Key.Key_S)))
+    yield watched("split off", *changed(lambda: key(page.pane.grid, Qt.Key.Key_S)))
     page.show_all()
     wait(quiet, 60)
     first, second = gallery.ids()[:2]
@@ -104,7 +111,7 @@ def corrections_under_watch(
     yield watched("merge", *changed(preview.merge_button.click))
     yield watched("undo", *changed(bridge.undo))
     yield watched("single images", page.show_singles, lambda: bool(page.singles.list.rows))
-    yield watched("accept a home", *changed(lambda: QTest.keyClick(page.singles.list, Qt.Key.Key_A)))
+    yield watched("accept a home", *changed(lambda: key(page.singles.list, Qt.Key.Key_A)))
     items = tuple(range(5000))
     chart = program.map_panel.map
     yield watched("lasso 5,000", lambda: chart.select(items), lambda: len(chart.selection) == len(items))
@@ -116,8 +123,6 @@ def corrections_under_watch(
 
 def pause(wait: Callable[[Callable[[], bool], float], None]) -> None:
     """Half a second in which pictures come."""
-    import time
-
     end = time.monotonic() + 0.5
     wait(lambda: time.monotonic() > end, 5)
 
@@ -126,5 +131,5 @@ def _scroll(grid: object, wait: Callable[[Callable[[], bool], float], None]) -> 
     bar = grid.verticalScrollBar()  # type: ignore[attr-defined]
     for step in range(20):
         bar.setValue(bar.maximum() * step // 20)
-        end = step
-        wait(lambda end=end: end >= 0, 1)
+        end = time.monotonic() + 0.05
+        wait(lambda end=end: time.monotonic() > end, 1)

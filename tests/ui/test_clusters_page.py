@@ -402,7 +402,7 @@ def test_a_name_that_another_cluster_has_proposes_the_merge(desk):
     desk.until(lambda: first in desk.page.gallery.ids())
     desk.page.gallery.choose(first)
     desk.key(KEY.Key_F2)
-    QTest.keyClicks(desk.page._editor, "aNNa ")
+    QTest.keyClicks(desk.page.editor, "aNNa ")
     desk.key(KEY.Key_Return)
     preview = desk.dialog(MergePreview)
     assert "named “aNNa” already" in preview.remark.text()
