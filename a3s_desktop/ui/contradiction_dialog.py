@@ -173,7 +173,7 @@ class ContradictionDialog(QDialog):
         self.list.setMinimumHeight(row * min(max(len(chain), 2), 3) + 2 * SPACE_1)
         if not self.isVisible():
             most = self.parentWidget().height() if self.parentWidget() is not None else 700
-            self.resize(640, min(most - 2 * SPACE_5, 380 + row * max(len(chain), 2)))
+            self.resize(640, min(most - 2 * SPACE_5, 312 + row * max(len(chain), 2)))
         self._waiting = False
         self.list.setFocus()
         self._on_current(self.list.currentIndex())

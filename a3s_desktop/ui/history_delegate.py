@@ -11,9 +11,10 @@ from a3s_desktop.session.state import HistoryEntry
 from a3s_desktop.ui.history_model import ENTRY_ROLE
 from a3s_desktop.ui.history_text import colour, detail_text, remark, sign
 from a3s_desktop.ui.pictures import Pictures
-from a3s_desktop.ui.theme import RADIUS_SMALL, SPACE_2, SPACE_3, icon_pixmap, scaled_font, tokens
+from a3s_desktop.ui.theme import RADIUS_SMALL, SPACE_1, SPACE_2, SPACE_3, icon_pixmap, scaled_font, tokens
 
 THUMB = 48  # logical pixels
+_SMALL_THUMB, _ROOMY = 38, 280  # in a row narrower than this
 _SIGN = 18
 _Index = QModelIndex | QPersistentModelIndex
 
@@ -56,10 +57,12 @@ class EntryDelegate(QStyledItemDelegate):
     def draw(self, painter: QPainter, row: QRect, entry: HistoryEntry) -> None:
         """Paint one entry into a row."""
         t = tokens()
-        top = row.top() + (row.height() - THUMB) // 2
-        left = QRect(row.left() + SPACE_3, top, THUMB, THUMB)
-        between = QRect(left.right() + 1, top, 28, THUMB)
-        right = QRect(between.right() + 1, top, THUMB, THUMB)
+        roomy = row.width() >= _ROOMY
+        side, gap = (THUMB, SPACE_3) if roomy else (_SMALL_THUMB, SPACE_2)
+        top = row.top() + (row.height() - side) // 2
+        left = QRect(row.left() + gap, top, side, side)
+        between = QRect(left.right() + 1, top, _SIGN + (10 if roomy else 4), side)
+        right = QRect(between.right() + 1, top, side, side)
         if entry.withdrawn or entry.conflict:
             painter.setOpacity(0.45)
         shown = (entry.left, entry.right) if entry.items else ()
@@ -72,7 +75,7 @@ class EntryDelegate(QStyledItemDelegate):
         middle = between if entry.left >= 0 else left.united(right)
         symbol = icon_pixmap(sign(entry), colour(entry, t), _SIGN, painter.device().devicePixelRatioF())
         painter.drawPixmap(middle.center().x() - _SIGN // 2 + 1, middle.center().y() - _SIGN // 2 + 1, symbol)
-        text = QRect(right.right() + SPACE_3, row.top(), row.right() - right.right() - SPACE_3 - SPACE_2, row.height())
+        text = QRect(right.right() + gap, row.top(), row.right() - right.right() - gap - SPACE_1, row.height())
         self._draw_words(painter, text, entry)
 
     def _draw_words(self, painter: QPainter, place: QRect, entry: HistoryEntry) -> None:
