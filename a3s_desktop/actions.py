@@ -211,7 +211,12 @@ ACTIONS: tuple[ActionSpec, ...] = (
                "Start a project from an image folder and its embeddings."),
     ActionSpec("project.open", "Open project…", ("Ctrl+O",), Scope.WINDOW, "folder", "Open a project folder."),
     ActionSpec("project.demo", "Open demo", (), Scope.WINDOW, "sparkle", "Try it on pictures the program draws."),
-    ActionSpec("project.export", "Export…", ("Ctrl+E",), Scope.WINDOW, "export", "Write the clusters to a file."),
+    ActionSpec("project.export", "Export…", ("Ctrl+E",), Scope.WINDOW, "export",
+               "Write the clusters to a file, to folders, to side-cars, or as a report."),
+    ActionSpec("project.show_export", "Show last export", (), Scope.WINDOW, "folder",
+               "Open the folder that holds what was exported last."),
+    ActionSpec("project.labels", "Known names…", (), Scope.WINDOW, "import",
+               "Take names over from a table: they become confirmed names."),
     ActionSpec("project.close", "Close project", ("Ctrl+W",), Scope.WINDOW, "close", "Go back to the start page."),
     # the program
     ActionSpec("settings.keys", "Keyboard shortcuts…", ("Ctrl+K",), Scope.WINDOW, "keyboard",

@@ -30,7 +30,8 @@ from a3s_desktop.logs import qt_level
 from a3s_desktop.session.state import QuestionView, SessionState
 from a3s_desktop.settings import SettingsStore
 from a3s_desktop.storage.matching import Labels, load_labels
-from a3s_desktop.ui.dialogs import ExportDialog, MessageDialog
+from a3s_desktop.ui.dialogs import MessageDialog
+from a3s_desktop.ui.export_dialog import ExportDialog
 from a3s_desktop.ui.heartbeat import Heartbeat
 from a3s_desktop.ui.jobs import Worker
 from a3s_desktop.ui.pair_area import PairArea
@@ -229,7 +230,7 @@ class Driver:
 
     def _export(self) -> None:
         exported: list[Path] = []
-        self._program.bridge.exported.connect(exported.append)
+        self._program.export_flow.exported.connect(exported.append)
         self.press("project.export")
         self.wait(lambda: self._dialog(ExportDialog) is not None, "the export dialog")
         dialog = self._dialog(ExportDialog)

@@ -15,7 +15,7 @@ from a3s_desktop.errors import A3SError, Cancelled, StaleAnswerError
 from a3s_desktop.session.state import Change, LookAhead, Phase, SessionState
 from a3s_desktop.task import Progress
 from a3s_desktop.ui.delivery import Delivery
-from a3s_desktop.ui.engine_room import EngineRoom, Exported, Opened, Reading
+from a3s_desktop.ui.engine_room import EngineRoom, Opened, Reading
 from a3s_desktop.ui.jobs import Job, Jobs, Worker
 
 if TYPE_CHECKING:
@@ -71,10 +71,6 @@ class Bridge(QObject):
         Tuple of `HistoryEntry`, newest first.
     layoutReady(object)
         `PointGrid` of the map's positions; comes again when a better one is known.
-    exported(object)
-        Path of the file written.
-    exportExists(str, object)
-        Kind and path: nothing was written, the file is there and ``overwrite`` was not given.
     pairPainted(object)
         The `QuestionView` whose two images have just been painted.
     """
@@ -93,8 +89,6 @@ class Bridge(QObject):
     foreseen = Signal(object)
     historyReady = Signal(object)  # noqa: N815
     layoutReady = Signal(object)  # noqa: N815
-    exported = Signal(object)
-    exportExists = Signal(str, object)  # noqa: N815
     pairPainted = Signal(object)  # noqa: N815
 
     def __init__(self, jobs: Jobs, parent: QObject | None = None, room: EngineRoom | None = None) -> None:
@@ -283,12 +277,6 @@ class Bridge(QObject):
         """Ask for the newest entries; they come as ``historyReady``."""
         self.read(Reading.HISTORY, limit, done=self.historyReady.emit)
 
-    @Slot(str, object, bool)
-    def export(self, kind: str, out: Path, overwrite: bool = False) -> None:
-        """Write the clusters to a file (``csv`` or ``json``); ends in ``exported``, ``exportExists`` or ``failed``."""
-        if self._project is not None:
-            self._submit(self._room.export, kind, Path(out), overwrite, done=self._on_exported)
-
     # Deliveries, all on the GUI thread
 
     def _may_operate(self) -> bool:
@@ -369,14 +357,6 @@ class Bridge(QObject):
             self.foreseen.emit(found)
             if found.items:
                 self.prefetch.emit(found.items)
-
-    @Slot(object)
-    def _on_exported(self, outcome: Exported) -> None:
-        self._update_busy()
-        if outcome.written:
-            self.exported.emit(outcome.path)
-        else:
-            self.exportExists.emit(outcome.kind, outcome.path)
 
     @Slot(object)
     def _on_operation_progress(self, progress: Progress) -> None:

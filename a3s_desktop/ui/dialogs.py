@@ -12,34 +12,20 @@ import PySide6
 from PySide6.QtCore import Qt, Signal, Slot
 from PySide6.QtGui import QGuiApplication, QPalette, QShowEvent
 from PySide6.QtWidgets import (
-    QButtonGroup,
     QDialog,
-    QDialogButtonBox,
-    QFileDialog,
     QHBoxLayout,
     QLabel,
-    QLineEdit,
     QPlainTextEdit,
     QPushButton,
-    QRadioButton,
     QVBoxLayout,
     QWidget,
 )
 
 from a3s_desktop import __version__
 from a3s_desktop.errors import A3SError, ContradictionError
-from a3s_desktop.i18n import mark, tr
+from a3s_desktop.i18n import tr
 from a3s_desktop.logs import Crash
-from a3s_desktop.ui.theme import SPACE_2, SPACE_3, SPACE_4, SPACE_5, icon_pixmap, set_role, tokens
-
-EXPORT_KINDS = (
-    (
-        "csv",
-        mark("Table (CSV)"),
-        mark("One line for each image: path, cluster, name, status. Opens in any spreadsheet."),
-    ),
-    ("json", mark("JSON"), mark("The same as a structured text file, for programs.")),
-)
+from a3s_desktop.ui.theme import SPACE_2, SPACE_4, SPACE_5, icon_pixmap, set_role, tokens
 
 
 def system_details() -> str:
@@ -117,9 +103,9 @@ class MessageDialog(QDialog):
         row.addWidget(picture, 0, Qt.AlignmentFlag.AlignTop)
         column = QVBoxLayout()
         column.setSpacing(SPACE_2)
-        self.message = _wrapped(message, "heading")
+        self.message = wrapped(message, "heading")
         column.addWidget(self.message)
-        self.hint = _wrapped(hint, "muted")
+        self.hint = wrapped(hint, "muted")
         self.hint.setVisible(bool(hint))
         column.addWidget(self.hint)
         column.addStretch(1)
@@ -213,107 +199,6 @@ def ask(
     return dialog
 
 
-class ExportDialog(QDialog):
-    """Where to and as what. Whether the file exists is found out by the writer, which then asks.
-
-    Signals
-    -------
-    requested(str, object)
-        Kind ("csv", "json") and path.
-    """
-
-    requested = Signal(str, object)
-
-    def __init__(self, parent: QWidget | None, name: str, folder: Path, summary: str) -> None:
-        super().__init__(parent)
-        self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        self.setWindowModality(Qt.WindowModality.WindowModal)
-        self.setWindowTitle(tr("Export"))
-        self.setMinimumWidth(560)
-        layout = QVBoxLayout(self)
-        layout.setContentsMargins(SPACE_5, SPACE_5, SPACE_5, SPACE_4)
-        layout.setSpacing(SPACE_3)
-        layout.addWidget(_wrapped(tr("Write the clusters as they are on the screen"), "heading"))
-        layout.addWidget(_wrapped(summary, "muted"))
-        self._kinds = QButtonGroup(self)
-        self._buttons: dict[str, QRadioButton] = {}
-        for kind, text, tip in EXPORT_KINDS:
-            button = QRadioButton(tr(text))
-            button.setProperty("kind_of_file", kind)
-            self._kinds.addButton(button)
-            self._buttons[kind] = button
-            layout.addWidget(button)
-            description = _wrapped(tr(tip), "muted")
-            description.setContentsMargins(SPACE_5, 0, 0, SPACE_2)
-            layout.addWidget(description)
-        self._buttons["csv"].setChecked(True)
-        self._kinds.buttonClicked.connect(self._change_kind)
-        self.path = QLineEdit(str(folder / f"{name}.csv"))
-        self.path.setAccessibleName(tr("File to be written"))
-        self.path.textChanged.connect(self._update)
-        browse = QPushButton(tr("Browse…"))
-        browse.setAutoDefault(False)
-        browse.clicked.connect(self._browse)
-        row = QHBoxLayout()
-        row.addWidget(self.path, 1)
-        row.addWidget(browse)
-        layout.addLayout(row)
-        buttons = QDialogButtonBox()
-        # Standard buttons would bring pictures along.
-        cancel = buttons.addButton(tr("Cancel"), QDialogButtonBox.ButtonRole.RejectRole)
-        cancel.setAutoDefault(False)  # else Enter in the path means "Cancel" after Tab has passed over it
-        self.export_button = buttons.addButton(tr("Export"), QDialogButtonBox.ButtonRole.AcceptRole)
-        set_role(self.export_button, kind="primary")
-        self.export_button.setDefault(True)
-        buttons.accepted.connect(self._accept)
-        buttons.rejected.connect(self.close)
-        layout.addSpacing(SPACE_2)
-        layout.addWidget(buttons)
-        self._update()
-
-    @property
-    def kind(self) -> str:
-        """The chosen kind of file."""
-        return str(self._kinds.checkedButton().property("kind_of_file"))
-
-    def choose(self, kind: str) -> None:
-        """Choose a kind of file, as a click on it would."""
-        self._buttons[kind].setChecked(True)
-        self._change_kind()
-
-    def showEvent(self, event: QShowEvent) -> None:
-        """The height fits the wrapped text."""
-        super().showEvent(event)
-        _fit_height(self)
-
-    @Slot()
-    def _change_kind(self) -> None:
-        path = Path(self.path.text())
-        if path.suffix.lower().lstrip(".") in self._buttons:
-            self.path.setText(str(path.with_suffix(f".{self.kind}")))
-
-    @Slot()
-    def _browse(self) -> None:
-        dialog = QFileDialog(self, tr("Export to"), self.path.text())
-        dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        dialog.setAcceptMode(QFileDialog.AcceptMode.AcceptSave)
-        dialog.setDefaultSuffix(self.kind)
-        # The writer asks before it replaces a file; asked twice, people stop reading.
-        dialog.setOption(QFileDialog.Option.DontConfirmOverwrite)
-        dialog.fileSelected.connect(self.path.setText)
-        dialog.open()
-
-    @Slot()
-    def _update(self) -> None:
-        text = self.path.text().strip()
-        self.export_button.setEnabled(bool(text) and Path(text).is_absolute())
-
-    @Slot()
-    def _accept(self) -> None:
-        self.requested.emit(self.kind, Path(self.path.text().strip()))
-        self.close()
-
-
 class AboutDialog(MessageDialog):
     """What the program is, and its versions."""
 
@@ -339,7 +224,8 @@ def _fit_height(dialog: QDialog) -> None:
         dialog.resize(dialog.width(), layout.totalHeightForWidth(dialog.width()))
 
 
-def _wrapped(text: str, role: str) -> QLabel:
+def wrapped(text: str, role: str) -> QLabel:
+    """A label of plain text that may go over several lines and can be copied from."""
     label = QLabel(text)
     label.setWordWrap(True)
     label.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)

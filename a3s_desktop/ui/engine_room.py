@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import enum
 import itertools
-import os
 from collections.abc import Callable, Collection
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -71,16 +71,9 @@ class Reading(enum.Enum):
     JUNK = "junk"  # () -> tuple of items
     NEAREST = "nearest"  # (cluster, count) -> tuple of Home
     HOMES = "homes"  # (items or None for all single images) -> tuple of Home
+    EXPORT = "export"  # () -> ExportState, immutable
+    LABELS = "labels"  # (rows of KnownLabel) -> LabelsPlan
     DOUBTS = "doubts"  # (items or None for all) -> float32 (m,)
-
-
-@dataclass(frozen=True, slots=True)
-class Exported:
-    """Outcome of an export: written, or not because the file is there already."""
-
-    kind: str
-    path: Path
-    written: bool
 
 
 class EngineRoom:
@@ -139,6 +132,8 @@ class EngineRoom:
 
     def read(self, project: int, reading: Reading, *args: Any) -> tuple[int, Any]:
         """Something that a view shows and the published state does not hold."""
+        from a3s_desktop.session.known_labels import plan_labels
+
         session = self._of(project)
         overview = session.overview
         readings: dict[Reading, Callable[..., Any]] = {
@@ -154,6 +149,8 @@ class EngineRoom:
             Reading.NEAREST: overview.nearest,
             Reading.HOMES: overview.homes,
             Reading.DOUBTS: overview.doubts,
+            Reading.EXPORT: session.export_state,
+            Reading.LABELS: partial(plan_labels, session.engine),
         }
         return project, readings[reading](*args)
 
@@ -168,13 +165,6 @@ class EngineRoom:
     def look_ahead(self, project: int) -> tuple[int, LookAhead]:
         """What comes after the current question."""
         return project, self._of(project).look_ahead()
-
-    def export(self, project: int, kind: str, out: Path, overwrite: bool) -> Exported:
-        """Write the clusters to a file; an existing one is replaced only with ``overwrite``."""
-        session = self._of(project)
-        if not overwrite and os.path.lexists(out):
-            return Exported(kind, out, written=False)
-        return Exported(kind, session.export(kind, out, overwrite), written=True)
 
     def _of(self, project: int) -> Session:
         if self._session is None or project != self._id:

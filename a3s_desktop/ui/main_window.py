@@ -22,7 +22,10 @@ STATE_VERSION = 1  # of the docks' arrangement; another one is not restored
 _MENUS: tuple[tuple[str, tuple[str, ...]], ...] = (
     (
         mark("&Project"),
-        ("project.new", "project.open", "project.demo", "", "project.export", "", "project.close", "app.quit"),
+        (
+            "project.new", "project.open", "project.demo", "",
+            "project.labels", "project.export", "project.show_export", "", "project.close", "app.quit",
+        ),
     ),
     (mark("&Edit"), ("edit.undo", "edit.redo")),
     (

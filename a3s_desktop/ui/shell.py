@@ -11,7 +11,7 @@ from pathlib import Path
 from PySide6.QtCore import QObject, QTimer, Slot
 from PySide6.QtWidgets import QFileDialog, QWidget
 
-from a3s_desktop.errors import A3SError, ContradictionError, NameTakenError, ProjectLockedError
+from a3s_desktop.errors import A3SError, ContradictionError, KnownApartError, NameTakenError, ProjectLockedError
 from a3s_desktop.i18n import mark, tr, trn
 from a3s_desktop.session.state import Change, ChangeKind, SessionState
 from a3s_desktop.settings import SettingsStore
@@ -196,6 +196,7 @@ class Shell(QObject):
         )
         for name in ("project.export", "project.close"):
             action(name).setEnabled(working)
+        action("project.labels").setEnabled(idle)
         making = self._creator.creating
         for name in ("project.new", "project.open", "project.demo"):
             action(name).setEnabled(not making)
@@ -361,8 +362,8 @@ class Shell(QObject):
 
     @Slot(object)
     def _on_failed(self, error: A3SError) -> None:
-        # Shown as pictures (``contradiction_flow``), as a proposal (``corrections``).
-        if not isinstance(error, ContradictionError | NameTakenError):
+        # Shown as pictures (``contradiction_flow``), as a proposal (``corrections``), as a question (``labels_flow``).
+        if not isinstance(error, ContradictionError | NameTakenError | KnownApartError):
             show_error(self._window, error)
 
     @Slot()

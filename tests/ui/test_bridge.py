@@ -19,7 +19,7 @@ from a3s_desktop.errors import ProjectError, StaleAnswerError, StorageFailedErro
 from a3s_desktop.session.audit import Precision
 from a3s_desktop.session.state import Change, ChangeKind, LookAhead, Phase, QuestionView, SessionState, no_items
 from a3s_desktop.ui.bridge import Bridge, BridgePhase
-from a3s_desktop.ui.engine_room import Exported, Opened, Reading
+from a3s_desktop.ui.engine_room import Opened, Reading
 from a3s_desktop.ui.jobs import Jobs
 
 
@@ -85,9 +85,6 @@ class FakeRoom:
     def read(self, project: int, reading: Reading, limit: int) -> tuple[int, tuple[object, ...]]:
         assert reading is Reading.HISTORY
         return project, tuple(self.answers[:limit])
-
-    def export(self, project: int, kind: str, out: Path, overwrite: bool) -> Exported:
-        return Exported(kind, out, written=overwrite)
 
     def _change(self, project: int, kind: ChangeKind) -> tuple[int, SessionState, Change]:
         self.revision += 1
@@ -260,12 +257,3 @@ def test_busy_is_told_and_taken_back(opened, room, qtbot):
     opened.busyChanged.connect(seen.append)
     opened.request_history(10)
     qtbot.waitUntil(lambda: seen == [True, False])
-
-
-def test_export_asks_before_it_replaces_and_tells_the_file(opened, qtbot, tmp_path):
-    with qtbot.waitSignal(opened.exportExists) as caught:
-        opened.export("csv", tmp_path / "out.csv", False)
-    assert caught.args == ["csv", tmp_path / "out.csv"]
-    with qtbot.waitSignal(opened.exported) as caught:
-        opened.export("csv", tmp_path / "out.csv", True)
-    assert caught.args[0] == tmp_path / "out.csv"

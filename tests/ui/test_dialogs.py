@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QGuiApplication
@@ -11,7 +9,7 @@ from PySide6.QtWidgets import QWidget
 
 from a3s_desktop.errors import ContradictionError, InputError
 from a3s_desktop.logs import describe_crash
-from a3s_desktop.ui.dialogs import AboutDialog, ExportDialog, MessageDialog, ask, error_details, show_crash, show_error
+from a3s_desktop.ui.dialogs import AboutDialog, MessageDialog, ask, error_details, show_crash, show_error
 
 
 @pytest.fixture
@@ -81,22 +79,6 @@ def test_return_presses_the_main_button(parent, qtbot):
     with qtbot.waitSignal(dialog.chosen) as caught:
         qtbot.keyClick(dialog, Qt.Key.Key_Return)
     assert caught.args == ["close"]
-
-
-def test_export_follows_the_kind_of_file_and_wants_a_whole_path(parent, qtbot, tmp_path):
-    dialog = ExportDialog(parent, "Seals v1.2", tmp_path, "240 images")
-    dialog.open()
-    assert dialog.path.text() == str(tmp_path / "Seals v1.2.csv")
-    dialog.choose("json")
-    assert dialog.path.text() == str(tmp_path / "Seals v1.2.json")
-    dialog.path.setText("relative.csv")
-    assert not dialog.export_button.isEnabled()
-    dialog.path.setText(str(tmp_path / "own.name"))
-    dialog.choose("csv")
-    assert dialog.path.text() == str(tmp_path / "own.name")
-    with qtbot.waitSignal(dialog.requested) as caught:
-        qtbot.mouseClick(dialog.export_button, Qt.MouseButton.LeftButton)
-    assert caught.args == ["csv", Path(tmp_path / "own.name")]
 
 
 def test_about_names_versions(parent):

@@ -12,7 +12,7 @@ from PySide6.QtWidgets import QApplication, QDialog, QFileDialog, QLineEdit
 from pytestqt.qtbot import QtBot
 
 from a3s_desktop.settings import SettingsStore
-from a3s_desktop.ui.dialogs import ExportDialog
+from a3s_desktop.ui.export_dialog import ExportDialog
 from a3s_desktop.ui.help_window import HelpWindow
 from a3s_desktop.ui.program import Program
 from a3s_desktop.ui.shortcut_editor import ShortcutEditor

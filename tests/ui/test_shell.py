@@ -18,7 +18,8 @@ from a3s_desktop.logs import describe_crash
 from a3s_desktop.session.opening import open_session
 from a3s_desktop.settings import SettingsStore
 from a3s_desktop.storage.workspace import open_workspace
-from a3s_desktop.ui.dialogs import ExportDialog, MessageDialog
+from a3s_desktop.ui.dialogs import MessageDialog
+from a3s_desktop.ui.export_dialog import ExportDialog, ExportRequest
 from a3s_desktop.ui.program import Program
 from a3s_desktop.ui.theme import apply_theme
 from tests.ui.pair_project import make_project
@@ -152,6 +153,7 @@ def test_answers_undo_and_the_map_follow(desk, project):
 def test_a_panel_behind_a_tab_comes_forward_and_is_named_once(desk, project):
     desk.open(project)
     docks = {name: desk.window.dock(name) for name in ("map", "cluster", "history")}
+    desk.window.dock("progress").hide()
     desk.until(lambda: docks["history"].titleBarWidget() is not None)
     assert docks["map"].titleBarWidget() is None
     history = desk.program.shortcuts.action("panel.history")
@@ -317,7 +319,7 @@ def test_export_asks_before_it_replaces(desk, project, tmp_path, qtbot):
     dialog.path.setText(str(target))
     qtbot.mouseClick(dialog.export_button, Qt.MouseButton.LeftButton)
     question = desk.dialog(MessageDialog)
-    with qtbot.waitSignal(desk.program.bridge.exported):
+    with qtbot.waitSignal(desk.program.export_flow.exported):
         qtbot.mouseClick(question.buttons["replace"], Qt.MouseButton.LeftButton)
     with target.open(encoding="utf-8") as file:
         rows = list(csv.DictReader(file))
@@ -326,7 +328,7 @@ def test_export_asks_before_it_replaces(desk, project, tmp_path, qtbot):
 
 def test_an_export_that_fails_says_why(desk, project, tmp_path, qtbot):
     desk.open(project)
-    desk.program.bridge.export("csv", tmp_path / "no such folder" / "x.csv", False)
+    desk.program.export_flow.start(ExportRequest("csv", tmp_path / "no such folder" / "x.csv"))
     dialog = desk.dialog()
     assert "x.csv" in dialog.message.text()
     assert dialog.hint.text()
