@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from PySide6.QtCore import QRect, QSize, Qt, Signal, Slot
-from PySide6.QtGui import QPainter, QPaintEvent
+from PySide6.QtGui import QFontMetrics, QPainter, QPaintEvent
 from PySide6.QtWidgets import QDialog, QHBoxLayout, QLabel, QPushButton, QVBoxLayout, QWidget
 
 from a3s_desktop.i18n import number, tr, trn
 from a3s_desktop.ui.cluster_rows import Row
 from a3s_desktop.ui.image_loader import NEXT, ImageLoader
 from a3s_desktop.ui.pictures import Pictures
-from a3s_desktop.ui.theme import SPACE_2, SPACE_3, SPACE_4, SPACE_5, set_role
+from a3s_desktop.ui.theme import SPACE_2, SPACE_3, SPACE_4, SPACE_5, scaled_font, set_role
 from a3s_desktop.ui.thumbnails import ViewItems
 
 FACES = 4
@@ -50,6 +50,7 @@ class MergePreview(QDialog):
     """
 
     agreed = Signal()
+    ROOM = 300  # pixels for a name
 
     def __init__(
         self,
@@ -74,10 +75,12 @@ class MergePreview(QDialog):
         set_role(self.sum, role="title")
         layout.addWidget(self.sum)
         for side, (row, faces) in enumerate(sides):
-            title = QLabel(f"{row.title}  ·  {row.facts}")
+            # The name is cut, not the size behind it.
+            name = QFontMetrics(scaled_font("base", bold=True)).elidedText(
+                row.title, Qt.TextElideMode.ElideMiddle, self.ROOM
+            )
+            title = QLabel(f"{name}  ·  {row.facts}")
             title.setTextFormat(Qt.TextFormat.PlainText)
-            title.setMaximumWidth(FACES * (_SIDE + SPACE_2))
-            title.setText(title.fontMetrics().elidedText(title.text(), Qt.TextElideMode.ElideMiddle, 460))
             set_role(title, role="strong")
             layout.addWidget(title)
             layout.addWidget(Faces(loader, items, faces, f"merge preview {side}"))

@@ -60,7 +60,7 @@ def large_project(folder: Path, items: int) -> Path:
 def corrections_under_watch(
     program: Program, project: Path, wait: Callable[[Callable[[], bool], float], None]
 ) -> Iterator[tuple[str, Beats]]:
-    """Open the gallery, sort, find, open a cluster, split, merge, look at 5,000 of the map and split them; undo."""
+    """Open the gallery, sort, find, open a cluster, split, merge, look at 5,000 of the map and junk them; undo."""
     program.settings.change(confirm_from=0)
     program.show()
     program.shell.open_project(project)
@@ -117,7 +117,7 @@ def corrections_under_watch(
     yield watched("lasso 5,000", lambda: chart.select(items), lambda: len(chart.selection) == len(items))
     yield watched("open 5,000", lambda: page.open_items(items), lambda: len(page.pane.items) == len(items))
     yield watched("select all 5,000", page.pane.grid.selectAll, lambda: True)
-    yield watched("split off 5,000", *changed(lambda: do.split(items)))
+    yield watched("junk 5,000", *changed(lambda: do.junk(items)))
     yield watched("undo 5,000", *changed(bridge.undo))
 
 

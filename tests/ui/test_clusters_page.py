@@ -273,6 +273,28 @@ def test_split_off_keeps_the_cluster_open_and_goes_on(desk):
     assert set(desk.page.pane.items) == set(np.flatnonzero(desk.state.labels == cluster).tolist()) >= gone
 
 
+def test_the_mouse_draws_around_images_and_shift_extends(desk):
+    desk.enter(desk.cluster(4))
+    grid = desk.page.pane.grid
+    place = [grid.visualRect(grid.model().index(row, 0)) for row in range(4)]
+    port = grid.viewport()
+    grid.choose([3], 3)
+    QTest.mousePress(port, Qt.MouseButton.LeftButton, pos=place[0].center())
+    QTest.mouseMove(port, place[0].center() + QPoint(30, 5))
+    QTest.mouseMove(port, place[1].center())
+    QTest.mouseRelease(port, Qt.MouseButton.LeftButton, pos=place[1].center())
+    assert grid.chosen_rows() == [0, 1]
+    QTest.mouseClick(port, Qt.MouseButton.LeftButton, Qt.KeyboardModifier.ControlModifier, place[3].center())
+    assert grid.chosen_rows() == [0, 1, 3]
+    QTest.mouseClick(port, Qt.MouseButton.LeftButton, pos=place[0].center())
+    for _ in range(2):
+        desk.key(KEY.Key_Right, Qt.KeyboardModifier.ShiftModifier)
+    assert grid.chosen_rows() == [0, 1, 2]
+    desk.key(KEY.Key_Escape)
+    assert len(grid.chosen_rows()) == 1
+    assert desk.page.mode is Mode.CLUSTER
+
+
 def test_take_out_one_by_one(desk):
     desk.enter(desk.cluster(4))
     desk.page.pane.grid.choose([0, 1], 0)
