@@ -424,11 +424,12 @@ class Session:
             return lambda: position.go(before)
         if task is not None:
             task.stage(tr("Later answers are gone through again"))
+        if before is not None:
+            self._source.park(before, position)
         if steps is None or before is None or history.count - self._source.parked_before(target) < steps:
             # Beyond what this process has seen, or back from a long way: start from a kept state before it.
             self._position, _ = self._source.position(target, task, refuse)
             return lambda: setattr(self, "_position", position)
-        self._source.park(before, position)
 
         def put_back() -> None:
             self._position, _ = self._source.position(before)
