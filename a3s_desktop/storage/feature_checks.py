@@ -97,7 +97,14 @@ def _bad_row(file: FeatureFile, bad: list[int]) -> InputError:
     if len(wrong):
         at = int(wrong[0])
         return InputError(
-            f"{files.show(file.path)}, {file.row(row)}, column {at} is {_word(float(values[at]))}{_more(bad)}.",
+            tr(
+                "{path}, {row}, column {at} is {what}{more}.",
+                path=files.show(file.path),
+                row=file.row(row),
+                at=at,
+                what=_word(float(values[at])),
+                more=_more(bad),
+            ),
             tr("Compute the features of that image again, or leave the image out."),
         )
     at = int(np.argmax(np.abs(values.astype(np.float64))))

@@ -9,6 +9,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from a3s_desktop.i18n import tr
+
 
 @dataclass(frozen=True, slots=True)
 class FeatureFile:
@@ -36,5 +38,5 @@ class FeatureFile:
     def row(self, index: int) -> str:
         """How a message names a row: 0-based index, and the line where there is one."""
         if self.lines is None:
-            return f"row {index}"
-        return f"row {index} (line {int(self.lines[index])})"
+            return tr("row {index}", index=index)
+        return tr("row {index} (line {line})", index=index, line=int(self.lines[index]))

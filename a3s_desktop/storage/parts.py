@@ -106,7 +106,7 @@ def load_parts(path: Path, photos: Sequence[str], root: str = "") -> PartTable:
     unknown: list[str] = []
     _check_unit(table, [at for at in columns if at is not None], where)
     for row, (fields, line) in enumerate(zip(table.rows, table.lines, strict=True)):
-        place = f"{where}, row {row} (line {line})"
+        place = tr("{where}, row {index} (line {line})", where=where, index=row, line=line)
         part = _part([fields[at] for at in columns if at is not None], by_size, place)
         photo = index.find(fields[file_at])
         if photo is None:

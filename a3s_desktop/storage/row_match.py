@@ -152,9 +152,7 @@ def _by_order(
             tr("Give the order file that belongs to these features."),
         )
     index = NameIndex(paths, root)
-    found = _resolve(
-        names, index, paths, tr("The order file {order_file}", order_file=files.show(order_file)), "entry {}".format
-    )
+    found = _resolve(names, index, paths, tr("The order file {order_file}", order_file=files.show(order_file)), _entry)
     warnings = [
         tr(
             "{path} names {names} at {row}, where the order file has {names2}; the order file was followed.",
@@ -169,6 +167,10 @@ def _by_order(
         if at is not None
     ]
     return _joined(paths, "order file", [found] * len(views), unmatched, warnings)
+
+
+def _entry(index: int) -> str:
+    return tr("entry {entry}", entry=index)
 
 
 def _by_names(

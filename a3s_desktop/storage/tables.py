@@ -146,17 +146,17 @@ def load_order(path: Path) -> tuple[str, ...]:
     suffix = path.suffix.lower()
     if suffix == ".json":
         names = _json_list(path)
-        places = [f"entry {index}" for index in range(len(names))]
+        places = [tr("entry {entry}", entry=index) for index in range(len(names))]
     elif suffix in (".csv", ".tsv", ".tab"):
         table = read_table(path, FILE_COLUMNS)
         at = column(table.header, FILE_COLUMNS) or 0
         names = [row[at] for row in table.rows]
-        places = [f"row {index} (line {line})" for index, line in enumerate(table.lines)]
+        places = [tr("row {index} (line {line})", index=index, line=line) for index, line in enumerate(table.lines)]
     else:
         lines = [line.removesuffix("\r") for line in read_text(path).split("\n")]
         while lines and not lines[-1].strip():
             lines.pop()
-        names, places = lines, [f"line {index + 1}" for index in range(len(lines))]
+        names, places = lines, [tr("line {line}", line=index + 1) for index in range(len(lines))]
     if not names:
         raise InputError(
             tr("The order file {path} is empty.", path=files.show(path)), tr("List one image per line, in row order.")

@@ -7,7 +7,7 @@ import time
 from PySide6.QtCore import Qt, Signal, Slot
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QProgressBar, QPushButton, QVBoxLayout, QWidget
 
-from a3s_desktop.i18n import decimal, tr
+from a3s_desktop.i18n import decimal, percent, tr
 from a3s_desktop.task import Progress
 from a3s_desktop.ui.theme import SPACE_2, SPACE_3, SPACE_4, SPACE_5, SPACE_6, icon_pixmap, tokens
 
@@ -124,7 +124,9 @@ class ProgressPage(QWidget):
         self.bar.setRange(0, _STEPS)
         self.bar.setValue(round(overall(progress) * _STEPS))
         if progress.count:
-            self.step.setText(tr("Step {number} of {count}", number=progress.index + 1, count=progress.count))
+            step = {"number": progress.index + 1, "count": progress.count, "share": percent(progress.fraction)}
+            text = tr("Step {number} of {count}: {share}", **step) if progress.fraction > 0 else ""
+            self.step.setText(text or tr("Step {number} of {count}", **step))
         self.left.setText(time_left(progress.seconds_left))
 
     @Slot()

@@ -51,7 +51,7 @@ def test_stages_are_ticked_off_one_by_one(page):
         page.show_progress(Progress(name, index, 5, 0.0, None))
     page.show_progress(Progress("Comparing", 2, 5, 0.5, 42.0))
     assert page.stage.text() == "Comparing…"
-    assert page.step.text() == "Step 3 of 5"
+    assert page.step.text() == "Step 3 of 5: 50%"
     assert page.left.text() == "about 40 s left"
     assert page.bar.value() == 500
     assert page._list.count() == 2
