@@ -12,10 +12,11 @@ import numpy.typing as npt
 from a3s_desktop.core.engine import Engine
 from a3s_desktop.core.types import Answer, IndexArray, IntArray, PairGraph, Question
 from a3s_desktop.session.audit import precision
+from a3s_desktop.session.disagreements import unsettled
 from a3s_desktop.session.entries import Entry, RecordedAnswer, RecordedAudit, RecordedCorrection
 from a3s_desktop.session.history import History, HistoryNode
 from a3s_desktop.session.replay import RECENT, Position
-from a3s_desktop.session.state import Consequence, EntryKind, HistoryEntry, Phase, QuestionView, SessionState
+from a3s_desktop.session.state import Consequence, EntryKind, HistoryEntry, LookAhead, Phase, QuestionView, SessionState
 from a3s_desktop.session.wording import entry_text, operation_text, question_text
 
 STRIP = 12
@@ -57,11 +58,12 @@ def session_state(
         audit=precision(engine, _audited(history)),
         read_only=read_only,
         outlook=engine.outlook(),
+        unsettled=unsettled(engine, history, position.conflicts),
     )
 
 
-def history_entry(graph: PairGraph, node: HistoryNode, conflicts: Collection[int]) -> HistoryEntry:
-    """One entry as views see it."""
+def history_entry(graph: PairGraph, node: HistoryNode, conflicts: Collection[int], own: str = "") -> HistoryEntry:
+    """One entry as views see it; ``own``: the present annotator, whose name need not be told."""
     entry = node.entry
     answer = None if isinstance(entry, RecordedCorrection) else entry.answer
     kinds = {RecordedAnswer: EntryKind.ANSWER, RecordedCorrection: EntryKind.CORRECTION, RecordedAudit: EntryKind.AUDIT}
@@ -78,6 +80,8 @@ def history_entry(graph: PairGraph, node: HistoryNode, conflicts: Collection[int
         conflict=node.count in conflicts,
         what=entry.what.value if isinstance(entry, RecordedCorrection) else "",
         count=entry.count if isinstance(entry, RecordedCorrection) else 2,
+        author=entry.author if entry.author != own else "",
+        held=isinstance(entry, RecordedCorrection) and entry.held and not entry.withdrawn,
     )
 
 
@@ -140,11 +144,35 @@ def consequence(engine: Engine, answer: Answer) -> tuple[Consequence, Question |
             _sizes(after[members]),
             int(moved.sum()),
             int(moved.sum() - moved[members].sum()),
-            None if now is None or then is None else now.middle - 1 - then.middle,
+            None if now is None or then is None else _saved(now.middle, then.middle),
         )
         return found, engine.question
 
     return engine.foresee(answer, look)
+
+
+def look_ahead(engine: Engine, question_id: int) -> LookAhead:
+    """Try both answers to the current question; an error leaves the engine as it was."""
+    question, mark = engine.question, engine.mark()
+    if question is None:
+        return LookAhead()
+    try:
+        tried = [consequence(engine, answer) for answer in (Answer.SAME, Answer.DIFFERENT)]
+    except BaseException:
+        # An answer that was only tried must not stay.
+        engine.restore(mark)
+        raise
+    found = [one for one in tried if one is not None]
+    after = [following for _, following in found if following is not None]
+    coming = dict.fromkeys(item for pair in after for item in (pair.left, pair.right))
+    shown = (question.left, question.right)
+    return LookAhead(question_id, tuple(i for i in coming if i not in shown), tuple(one for one, _ in found))
+
+
+def _saved(now: int, then: int) -> int:
+    """Questions that an answer makes superfluous besides itself; 0 where that is within the estimate's noise."""
+    saved = now - 1 - then
+    return saved if abs(saved) >= max(3, now / 40) else 0
 
 
 def _sizes(labels: IntArray) -> tuple[int, ...]:

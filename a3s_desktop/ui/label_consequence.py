@@ -151,15 +151,11 @@ class ConsequenceLine(QFrame):
             return self._read.isActive()  # too soon: nobody can have read it
         self._armed = answer
         self._read.start()
-        values = {"effect": effect_text(found), "key": key}
-        if not key:
-            text = trn("This moves {n} image: {effect}. The same answer once more confirms; Esc goes back.",
-                       "This moves {n} images: {effect}. The same answer once more confirms; Esc goes back.",
-                       moved, **values)  # fmt: skip
+        effect = effect_text(found)
+        if key:
+            text = tr("{key} once more confirms: {effect}. Esc goes back.", key=key, effect=effect)
         else:
-            text = trn("This moves {n} image: {effect}. {key} once more confirms; Esc goes back.",
-                       "This moves {n} images: {effect}. {key} once more confirms; Esc goes back.",
-                       moved, **values)  # fmt: skip
+            text = tr("The same answer once more confirms: {effect}. Esc goes back.", effect=effect)
         self._demand.set_text(text)
         self._show()
         self.asked.emit(True)

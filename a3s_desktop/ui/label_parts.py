@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from PySide6.QtCore import QObject, QRect, QRectF, QSize, Qt, QTimer, Slot
+from PySide6.QtCore import QEvent, QObject, QRect, QRectF, QSize, Qt, QTimer, Slot
 from PySide6.QtGui import QAction, QColor, QFontMetrics, QMouseEvent, QPainter, QPaintEvent, QPen
 from PySide6.QtWidgets import (
     QAbstractButton,
@@ -215,6 +215,12 @@ class AnswerButton(QPushButton):
         painter.setPen(QColor(colour))
         painter.setFont(scaled_font("small", bold=True))
         painter.drawText(cap, Qt.AlignmentFlag.AlignCenter, self._key)
+
+    def changeEvent(self, event: QEvent) -> None:
+        """Another size of text needs another width."""
+        super().changeEvent(event)
+        if event.type() == QEvent.Type.FontChange:
+            self.updateGeometry()
 
     def mouseDoubleClickEvent(self, event: QMouseEvent) -> None:
         """The second click of a double click would answer a pair that nobody has seen."""

@@ -6,7 +6,7 @@ from datetime import datetime
 
 from PySide6.QtCore import Qt, QTimer, Slot
 from PySide6.QtGui import QShowEvent
-from PySide6.QtWidgets import QGridLayout, QLabel, QPushButton, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QFrame, QGridLayout, QLabel, QPushButton, QScrollArea, QVBoxLayout, QWidget
 
 from a3s_desktop.core.outlook import Outlook
 from a3s_desktop.i18n import decimal, mark, number, tr
@@ -74,7 +74,15 @@ class ProgressPanel(QWidget):
             button.clicked.connect(action.trigger)
             action.changed.connect(self._follow)
         self._actions = [shortcuts.action(name) for name in ("audit.open", "edit.requeue")]
-        column = QVBoxLayout(self)
+        # Rows come and go; the panels beside must not be pushed about by that.
+        inner, scroll, whole = QWidget(), QScrollArea(), QVBoxLayout(self)
+        scroll.setWidgetResizable(True)
+        scroll.setFrameShape(QFrame.Shape.NoFrame)
+        scroll.setFocusPolicy(Qt.FocusPolicy.NoFocus)
+        scroll.setWidget(inner)
+        whole.setContentsMargins(0, 0, 0, 0)
+        whole.addWidget(scroll)
+        column = QVBoxLayout(inner)
         column.setContentsMargins(SPACE_3, SPACE_3, SPACE_3, SPACE_3)
         column.setSpacing(SPACE_2)
         column.addLayout(grid)

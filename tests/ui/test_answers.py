@@ -246,7 +246,8 @@ def test_a_large_step_is_asked_for_once_more(careful: Desk) -> None:
     QTest.keyClick(careful.page, Qt.Key.Key_F)
     found = line(careful)
     assert found.armed is Answer.SAME
-    assert "F once more confirms; Esc goes back." in found.demand
+    assert found.demand.startswith("F once more confirms: ")
+    assert found.demand.endswith("Esc goes back.")
     assert found.geometry() == geometry
     QTest.keyClick(careful.page, Qt.Key.Key_F)
     careful.qtbot.wait(20)
