@@ -6,8 +6,6 @@ import itertools
 import logging
 import time
 from collections.abc import Callable, Collection, Iterator, Sequence
-from dataclasses import replace
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -15,29 +13,16 @@ import numpy.typing as npt
 
 from a3s_desktop.core.engine import Engine
 from a3s_desktop.core.types import Answer, InitialState, StrategyOptions
-from a3s_desktop.errors import A3SError, InputError, NothingToUndoError, ProjectError, ReadOnlyError, StaleAnswerError
+from a3s_desktop.errors import A3SError, NothingToUndoError, ProjectError, ReadOnlyError, StaleAnswerError
 from a3s_desktop.i18n import tr
 from a3s_desktop.session.audit import draw_pair
-from a3s_desktop.session.entries import RecordedAnswer, RecordedAudit, by
+from a3s_desktop.session.entries import RecordedAnswer, RecordedAudit, links_among
 from a3s_desktop.session.exporting import export_state
-from a3s_desktop.session.history import (
-    ANSWER,
-    AUDIT,
-    CHANGE,
-    CORRECT,
-    MERGE,
-    REDO,
-    UNDO,
-    History,
-    amendments_to_json,
-    merge_to_json,
-)
-from a3s_desktop.session.joint import Joint
-from a3s_desktop.session.listing import HistoryList, nodes_behind
-from a3s_desktop.session.merging import MergePlan
+from a3s_desktop.session.history import ANSWER, AUDIT, CHANGE, CORRECT, REDO, UNDO, History, amendments_to_json
+from a3s_desktop.session.listing import HistoryList
 from a3s_desktop.session.operations import Operation
 from a3s_desktop.session.overview import Overview
-from a3s_desktop.session.replay import RECENT, Base, EngineSource, Start
+from a3s_desktop.session.replay import EngineSource
 from a3s_desktop.session.state import Change, ChangeKind, HistoryEntry, LookAhead, SessionState, no_items
 from a3s_desktop.session.view import history_entry, look_ahead, moved_items, session_state
 from a3s_desktop.session.wording import CHANGED, entry_text, operation_text
@@ -76,17 +61,11 @@ class Session:
         Answers between two snapshots of the engine in the journal; 0: none.
     far : int
         Entries to be given again from which on a way is long: the way back is kept in memory, progress is told.
-    base : Base, optional
-        What the engine was carried over from, where images were added.
-    author : str
-        Who gives the answers; kept with each of them, unless it is empty.
     task : Task, optional
         Progress and cancellation of the replay.
 
     Attributes
     ----------
-    author : str
-        May be changed at any time.
     state : SessionState
         The last published state.
     last_change : Change
@@ -106,8 +85,6 @@ class Session:
         read_only: bool = False,
         snapshot_every: int = SNAPSHOT_EVERY,
         far: int = FAR,
-        base: Base | None = None,
-        author: str = "",
         task: Task | None = None,
     ) -> None:
         self._initial = initial
@@ -116,10 +93,7 @@ class Session:
         self._read_only = read_only
         self._snapshot_every = snapshot_every
         self._far = far
-        self.author = author
-        self._source = EngineSource(
-            initial, views, options, journal, base, workspace.epoch if workspace is not None else 1
-        )
+        self._source = EngineSource(initial, views, options, journal)
         self._history = History.fold(journal.records())
         self._position, self.warnings = self._source.position(self._history.entries, task)
         self._snapshot_at = self._position.replayed_from
@@ -145,14 +119,6 @@ class Session:
         """The engine, for reading; nothing but the session may change it."""
         return self._position.engine
 
-    @property
-    def start(self) -> Start:
-        """The entries in force, as a start for an engine that has them all."""
-        entries, position = self._history.entries, self._position
-        if entries is None:
-            return Start()
-        return Start(entries.count, entries.digest, position.conflicts, position.useful(RECENT))
-
     def members(self, cluster: int) -> tuple[int, ...]:
         """Items of a cluster, ascending; empty for an id that no item has."""
         return tuple(self.engine.partition.members(cluster).tolist())
@@ -165,19 +131,11 @@ class Session:
     @property
     def listing(self) -> HistoryList:
         """The entries in force, filtered and in pages."""
-        state = self.state
-        return self._listing.follow(self._history.entries, state.labels, state.conflicts, self.author)
+        return self._listing.follow(self._history.entries, self.state.labels, self.state.conflicts)
 
     def history(self, limit: int | None = None) -> tuple[HistoryEntry, ...]:
         """The entries in force, newest first; at most ``limit``."""
         return tuple(itertools.islice(self._entries(), limit))
-
-    @property
-    def joint(self) -> Joint:
-        """The work of other annotators: what merging would do, and what has to be decided on."""
-        conflicts = self._position.conflicts
-        describe = partial(history_entry, self._initial.graph, conflicts=conflicts, own=self.author)
-        return Joint(self._workspace, self.engine, self._history, conflicts, describe, self.entries_behind)
 
     def entries_behind(
         self, chain: Sequence[tuple[int, int, str]], dropped: Collection[int] = ()
@@ -191,10 +149,15 @@ class Session:
         dropped : collection of int
             Numbers of entries that do not count: they are to be dropped already.
         """
-        conflicts = self._position.conflicts
-        found = nodes_behind(self._history.nodes(), chain, {*conflicts, *dropped})
-        graph = self._initial.graph
-        return tuple(node and history_entry(graph, node, conflicts, self.author) for node in found)
+        wanted = {(min(left, right), max(left, right), said): None for left, right, said in chain}
+        found: dict[tuple[int, int, str], HistoryEntry] = {}
+        for node in self._history.nodes():
+            entry, conflicts = node.entry, self._position.conflicts
+            if entry.withdrawn or node.count in conflicts or node.count in dropped:
+                continue
+            for key in links_among(entry, wanted):
+                found[key] = history_entry(self._initial.graph, node, conflicts)
+        return tuple(found.get(key) for key in wanted)
 
     def audit_pair(self) -> tuple[int, int] | None:
         """The next pair of the random sample; None where nothing is left to draw. See `audit`."""
@@ -248,7 +211,7 @@ class Session:
             raise StaleAnswerError(
                 tr("This answer belongs to a pair that is no longer asked."), tr("It was not counted.")
             )
-        entry = RecordedAnswer.of(question, Answer(answer), time.time(), self.author)
+        entry = RecordedAnswer.of(question, Answer(answer), time.time())
         record = (ANSWER, entry.payload(), entry.when)
         return self._transact(ChangeKind.ANSWER, entry_text(entry), record, self._history.push(entry))
 
@@ -273,16 +236,14 @@ class Session:
         ReadOnlyError, StorageFailedError
         """
         self._check_writable()
-        entry = replace(operation.record(self.engine, self._history.names, time.time()), author=self.author)
+        entry = operation.record(self.engine, self._history.names, time.time())
         amendments = dict.fromkeys(dropping)
         payload = entry.payload() | (amendments_to_json(amendments) if amendments else {})
         history = self._history.push(entry, amendments)
         record = (CORRECT, payload, entry.when)
         return self._transact(ChangeKind.CORRECTION, entry_text(entry), record, history, task=task)
 
-    def change(
-        self, number: int, answer: Answer | None, task: Task | None = None, also: Collection[int] = ()
-    ) -> Outcome:
+    def change(self, number: int, answer: Answer | None, task: Task | None = None) -> Outcome:
         """Answer an old question differently, or take an old answer or correction back.
 
         Everything that depends on it is done again. Later answers that contradict now are kept without effect, and
@@ -296,8 +257,6 @@ class Session:
             None takes it back: the pair may be asked again.
         task : Task, optional
             Progress and cancellation: thousands of later entries take seconds.
-        also : collection of int
-            Numbers of entries that are taken back in the same step.
 
         Raises
         ------
@@ -306,38 +265,10 @@ class Session:
         ReadOnlyError, StorageFailedError
         """
         self._check_writable()
-        amendments = dict.fromkeys(also) | {number: answer}
+        amendments = {number: answer}
         record = (CHANGE, amendments_to_json(amendments), time.time())
         history = self._history.change(amendments)
         return self._transact(ChangeKind.CHANGE, tr(CHANGED), record, history, refuse=False, task=task)
-
-    def merge(self, plan: MergePlan, task: Task | None = None) -> Outcome:
-        """Take over what another annotator did; see `joint`. One step: undo takes all of it back.
-
-        Raises
-        ------
-        InputError
-            There is nothing new, or the project was changed since the plan was made.
-        ReadOnlyError, StorageFailedError, Cancelled
-        """
-        self._check_writable()
-        if plan.empty:
-            raise InputError(tr("There is nothing new in {name}.", name=plan.source.name))
-        if plan.base is not self._history:
-            raise InputError(tr("The project was changed meanwhile; nothing was merged."), tr("Merge again."))
-        history = self._history.merge(plan.source, plan.entries, plan.amendments)
-        assert history.past is not None
-        record = (MERGE, merge_to_json(plan.source, plan.entries, plan.amendments), time.time())
-        return self._transact(ChangeKind.MERGE, operation_text(history.past), record, history, refuse=False, task=task)
-
-    def moved_by(self, withdrawn: Collection[int]) -> int:
-        """How many images would move if these entries (their numbers) were taken back. Changes nothing."""
-        history = self._history.change(dict.fromkeys(withdrawn))
-        put_back = self._move_to(history, refuse=False, task=None)
-        try:
-            return int((self.engine.labels != self.state.labels).sum())
-        finally:
-            put_back()
 
     def audit(self, left: int, right: int, answer: Answer) -> Outcome:
         """Note what a pair of the random sample is. It measures and changes nothing; see ``state.audit``.
@@ -347,7 +278,7 @@ class Session:
         ReadOnlyError, StorageFailedError
         """
         self._check_writable()
-        entry = RecordedAudit(left, right, Answer(answer), time.time(), author=self.author)
+        entry = RecordedAudit(left, right, Answer(answer), time.time())
         record = (AUDIT, entry.payload(), entry.when)
         return self._transact(ChangeKind.AUDIT, entry_text(entry), record, self._history.push(entry))
 
@@ -443,7 +374,7 @@ class Session:
 
     def _entries(self) -> Iterator[HistoryEntry]:
         for node in self._history.nodes():
-            yield history_entry(self._initial.graph, node, self._position.conflicts, self.author)
+            yield history_entry(self._initial.graph, node, self._position.conflicts)
 
     def _transact(
         self,
@@ -459,7 +390,7 @@ class Session:
         try:
             state = self._picture(history, self.state.revision + 1)
             change = Change(kind, text, moved_items(self.state, state))
-            self._journal.append(record[0], record[1] | by(self.author), record[2])
+            self._journal.append(*record)
         except BaseException:
             put_back()
             raise
