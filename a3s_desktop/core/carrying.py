@@ -29,8 +29,8 @@ def with_more_samples(arrays: Mapping[str, npt.NDArray[Any]], meta: Mapping[str,
     arrays, meta : as `Engine.dump` gives them
         Its steps ask one question each, so none can be half done.
     homes : int32
-        Cluster of each further sample: an old one, or one from ``next_id`` on, each of these at least once. The joins
-        count as guesses of the model, which a question can take apart.
+        Cluster of each further sample: an old one, or one from ``next_id`` on, each of these at least once. A question can
+        take them apart as it can take apart what the initial clustering joined.
 
     Returns
     -------
@@ -62,7 +62,6 @@ def with_more_samples(arrays: Mapping[str, npt.NDArray[Any]], meta: Mapping[str,
         ("table.left", "table.right", "table.face"), np.array(added, np.int64).reshape(-1, 3).T, strict=True
     ):
         grown[name] = np.concatenate((grown[name], np.stack((nodes, values), axis=1)))
-    grown["table.guess"] = np.concatenate((grown["table.guess"], np.stack((nodes, np.ones_like(nodes)), axis=1)))
     grown["table.root"] = np.array(sorted(root.items()), np.int64)
     grown["labels"] = np.concatenate((arrays["labels"], homes)).astype(np.int32)
     own = {**meta["values"], "joined_at": -1}

@@ -13,6 +13,7 @@ from a3s_desktop.errors import ProjectError
 from a3s_desktop.i18n import tr
 from a3s_desktop.session.history import CORRECT
 from a3s_desktop.session.operations import parts_differ
+from a3s_desktop.session.replay import Base
 from a3s_desktop.session.session import Session
 from a3s_desktop.storage.embedding import prepare
 from a3s_desktop.storage.parts import same_photo_pairs
@@ -130,6 +131,7 @@ def open_session(folder: Path, read_only: bool = False, task: Task | None = None
             workspace.strategy_options,
             workspace.journal,
             workspace=workspace,
+            base=load_base(workspace),
             read_only=read_only,
             task=task,
         )
@@ -158,3 +160,15 @@ def _keep_parts_apart(workspace: Workspace) -> None:
     if pairs:
         entry = parts_differ(pairs, time.time())
         workspace.journal.append(CORRECT, entry.payload(), entry.when)
+
+
+def load_base(workspace: Workspace) -> Base | None:
+    """What the engine was carried over from when images were added; None where none were, or it is damaged."""
+    found = workspace.load_stage("base")
+    if found is None:
+        return None
+    try:
+        return Base.from_json(*found)
+    except (KeyError, TypeError, ValueError) as error:
+        log.warning("What was kept when images were added to %s is damaged: %s", workspace.folder, error)
+        return None

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy.typing as npt
 
+from a3s_desktop.core.carrying import without_answers
 from a3s_desktop.core.engine import Engine, Mark
 from a3s_desktop.core.types import InitialState, StrategyOptions
 from a3s_desktop.errors import A3SError, ContradictionError, ProjectError
@@ -50,6 +51,10 @@ class Start:
     conflicts: tuple[int, ...] = ()
     useful: tuple[bool, ...] = ()
 
+    def is_at(self, node: HistoryNode) -> bool:
+        """Whether a node is the last of these entries."""
+        return (node.count, node.digest) == (self.count, self.digest)
+
 
 class Position:
     """An engine at some point of a history, and the way back: its mark before every entry that it was given here.
@@ -59,11 +64,14 @@ class Position:
     engine : Engine
     start : Start
         The entries that are in the engine already, for which there is no mark.
+    carried : Start, optional
+        Entries that are not to be given one by one up to the last: an engine that has them all is made otherwise.
     """
 
-    def __init__(self, engine: Engine, start: Start) -> None:
+    def __init__(self, engine: Engine, start: Start, carried: Start | None = None) -> None:
         self.engine = engine
         self._start = start
+        self._carried = carried if carried is not None and carried.count > start.count else None
         self._nodes: list[HistoryNode] = []
         self._marks: list[Mark] = []
         self._useful: list[bool | None] = []  # None: an entry that only measures
@@ -157,6 +165,8 @@ class Position:
             at = node.count - self._start.count
             if at <= len(self._nodes) and self._nodes[at - 1] is node:
                 return at, path[::-1]
+            if self._carried is not None and self._carried.is_at(node):
+                return None
             path.append(node)
             node = node.before
         if (node.count, node.digest) != (self._start.count, self._start.digest) if node else self._start.count:
@@ -198,8 +208,7 @@ class Position:
             raise
         self._nodes.append(node)
         self._marks.append(mark)
-        measured = isinstance(entry, RecordedAudit)
-        self._useful.append(None if measured else engine.partition.version != version)
+        self._useful.append(None if isinstance(entry, RecordedAudit) else engine.partition.version != version)
 
     def _apply(self, entry: RecordedAnswer | RecordedCorrection | RecordedAudit) -> None:
         engine = self.engine
@@ -220,6 +229,43 @@ class Position:
             self.imposed += 1
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class Base:
+    """An engine's state carried over to more images, with all entries of that moment in it.
+
+    Attributes
+    ----------
+    start : Start
+        Those entries.
+    arrays, meta : for `Engine.load`
+    """
+
+    start: Start
+    arrays: Mapping[str, npt.NDArray[Any]]
+    meta: Mapping[str, Any]
+
+    def to_json(self) -> dict[str, Any]:
+        """All but the arrays, as JSON-able values."""
+        return {
+            "count": self.start.count,
+            "digest": self.start.digest.hex(),
+            "conflicts": list(self.start.conflicts),
+            "useful": [int(one) for one in self.start.useful],
+            "engine": dict(self.meta),
+        }
+
+    @classmethod
+    def from_json(cls, arrays: Mapping[str, npt.NDArray[Any]], values: Mapping[str, Any]) -> Base:
+        """Inverse of `to_json`. Raises `KeyError`, `TypeError` or `ValueError` for what it cannot have written."""
+        start = Start(
+            int(values["count"]),
+            bytes.fromhex(values["digest"]),
+            tuple(int(number) for number in values["conflicts"]),
+            tuple(bool(one) for one in values["useful"]),
+        )
+        return cls(start, arrays, dict(values["engine"]))
+
+
 @dataclass(frozen=True, slots=True)
 class EngineSource:
     """Everything that an engine is made from.
@@ -231,12 +277,18 @@ class EngineSource:
     options : StrategyOptions
     journal : JournalProtocol
         Where snapshots are kept.
+    base : Base, optional
+        What the engine was carried over from, where images were added.
+    epoch : int
+        Snapshots of other epochs of the project do not fit.
     """
 
     initial: InitialState
     views: Sequence[npt.NDArray[Any]]
     options: StrategyOptions
     journal: JournalProtocol
+    base: Base | None = None
+    epoch: int = 1
     _parked: dict[str, Snapshot] = field(default_factory=dict)
 
     def position(
@@ -256,11 +308,11 @@ class EngineSource:
         Cancelled
         """
         warnings: list[str] = []
-        position = self._from_snapshot(entries, warnings)
+        position = self._from_snapshot(entries, warnings) or self._from_base(entries, warnings)
         if position is None:
-            position = Position(Engine(self.initial, self.views, self.options), Start())
+            position = Position(Engine(self.initial, self.views, self.options), Start(), self._carried)
         position.go(entries, task, refuse_last, come_back=False)
-        if entries is not None and not entries.edited:
+        if entries is not None and not entries.edited and self.epoch == 1:
             if position.imposed:
                 warnings.append(
                     trn(
@@ -313,6 +365,7 @@ class EngineSource:
         return arrays, {
             "format": SNAPSHOT_FORMAT,
             "options": self.options.to_json(),
+            "epoch": self.epoch,
             "digest": entries.digest.hex(),
             "engine": engine,
             **position.summary(),
@@ -326,14 +379,15 @@ class EngineSource:
 
     def _from_snapshot(self, entries: HistoryNode | None, warnings: list[str]) -> Position | None:
         """The newest snapshot that lies on the way to ``entries``: parked, or of the journal."""
+        least = self._carried.count if self._carried is not None and self._has_all(entries) else 0
         parked = self._parked_on(entries)
-        if parked is not None:
+        if parked is not None and parked.count >= least:
             position = self._load(self._parked[parked.digest.hex()], parked, warnings)
             if position is not None:
                 return position
         on_the_way: dict[str, HistoryNode] = {}
         node = entries
-        while node is not None:
+        while node is not None and node.count >= least:
             on_the_way[node.digest.hex()] = node
             node = node.before
         shot = self.journal.newest_snapshot() if entries is not None else None
@@ -346,7 +400,41 @@ class EngineSource:
             shot = self.journal.newest_snapshot(shot.seq - 1)
         return None
 
+    def _from_base(self, entries: HistoryNode | None, warnings: list[str]) -> Position | None:
+        """The engine as it was carried over.
+
+        Where an entry from before was taken back or changed since, all are given again, to the clusters that they led
+        to: what was learnt and guessed stays, only what is no longer said does not bind.
+        """
+        base = self.base
+        if base is None:
+            return None
+        whole = self._has_all(entries)
+        try:
+            arrays = base.arrays if whole else without_answers(base.arrays)
+            engine = Engine.load(self.initial, self.views, self.options, arrays, base.meta)
+        except (A3SError, KeyError, TypeError, ValueError, IndexError) as error:
+            log.warning("The carried state cannot be used: %s", error)
+            warnings.append(tr("What was kept when images were added could not be read; the answers were replayed."))
+            return None
+        return Position(engine, base.start if whole else Start(), base.start)
+
+    @property
+    def _carried(self) -> Start | None:
+        return self.base.start if self.base is not None else None
+
+    def _has_all(self, entries: HistoryNode | None) -> bool:
+        """Whether the entries that the engine was carried over with are all in force."""
+        carried, node = self._carried, entries
+        if carried is None or not carried.count:
+            return carried is not None
+        while node is not None and node.count > carried.count:
+            node = node.before
+        return node is not None and carried.is_at(node)
+
     def _load(self, shot: Snapshot, node: HistoryNode, warnings: list[str]) -> Position | None:
+        if shot.meta.get("epoch", 1) != self.epoch:
+            return None
         if shot.meta.get("format") != SNAPSHOT_FORMAT or shot.meta.get("options") != self.options.to_json():
             return None  # of another version of the program: the answers themselves are in the journal
         try:
@@ -361,4 +449,4 @@ class EngineSource:
             log.warning("The snapshot at record %d cannot be used: %s", shot.seq, error)
             warnings.append(tr("A stored snapshot could not be read; the answers were replayed instead."))
             return None
-        return Position(engine, start)
+        return Position(engine, start, self._carried)

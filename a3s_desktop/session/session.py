@@ -22,7 +22,7 @@ from a3s_desktop.session.history import ANSWER, AUDIT, CHANGE, CORRECT, REDO, UN
 from a3s_desktop.session.listing import HistoryList
 from a3s_desktop.session.operations import Operation
 from a3s_desktop.session.overview import Overview
-from a3s_desktop.session.replay import EngineSource
+from a3s_desktop.session.replay import RECENT, Base, EngineSource, Start
 from a3s_desktop.session.state import Change, ChangeKind, HistoryEntry, LookAhead, SessionState, no_items
 from a3s_desktop.session.view import history_entry, look_ahead, moved_items, session_state
 from a3s_desktop.session.wording import CHANGED, entry_text, operation_text
@@ -61,6 +61,8 @@ class Session:
         Answers between two snapshots of the engine in the journal; 0: none.
     far : int
         Entries to be given again from which on a way is long: the way back is kept in memory, progress is told.
+    base : Base, optional
+        What the engine was carried over from, where images were added.
     task : Task, optional
         Progress and cancellation of the replay.
 
@@ -85,6 +87,7 @@ class Session:
         read_only: bool = False,
         snapshot_every: int = SNAPSHOT_EVERY,
         far: int = FAR,
+        base: Base | None = None,
         task: Task | None = None,
     ) -> None:
         self._initial = initial
@@ -93,7 +96,9 @@ class Session:
         self._read_only = read_only
         self._snapshot_every = snapshot_every
         self._far = far
-        self._source = EngineSource(initial, views, options, journal)
+        self._source = EngineSource(
+            initial, views, options, journal, base, workspace.epoch if workspace is not None else 1
+        )
         self._history = History.fold(journal.records())
         self._position, self.warnings = self._source.position(self._history.entries, task)
         self._snapshot_at = self._position.replayed_from
@@ -118,6 +123,14 @@ class Session:
     def engine(self) -> Engine:
         """The engine, for reading; nothing but the session may change it."""
         return self._position.engine
+
+    @property
+    def start(self) -> Start:
+        """The entries in force, as a start for an engine that has them all."""
+        entries, position = self._history.entries, self._position
+        if entries is None:
+            return Start()
+        return Start(entries.count, entries.digest, position.conflicts, position.useful(RECENT))
 
     def members(self, cluster: int) -> tuple[int, ...]:
         """Items of a cluster, ascending; empty for an id that no item has."""

@@ -100,13 +100,14 @@ class Draft:
         Raises
         ------
         StorageFailedError
-            The project is what it was.
+            The project is what it was, or whole and new, where only the drive did not say that it is sure.
         """
         self._facts["changes"] = [*self._facts.get("changes", ()), dict(change)]
         keep_earlier(self._workspace)
         text = json.dumps(self._facts, ensure_ascii=True, indent=1)
-        files.atomic_write_text(self._folder / PROJECT_FILE, text)
+        # A failure may come after the rename: from here on nothing is removed, opening the project sweeps what is over.
         self._written, self._stages = [], []
+        files.atomic_write_text(self._folder / PROJECT_FILE, text)
 
     def discard(self) -> None:
         """Remove what was written; harmless after a commit."""
