@@ -42,7 +42,7 @@ class Precision:
     high: float = 1.0
 
 
-def wilson(successes: int, trials: int) -> tuple[float, float]:
+def wilson(successes: float, trials: int) -> tuple[float, float]:
     """The 95 % interval of a share. Source: Wilson, Probable inference (1927)."""
     if not trials:
         return 0.0, 1.0

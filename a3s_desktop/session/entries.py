@@ -29,6 +29,7 @@ class CorrectionKind(enum.StrEnum):
     REQUEUE = "requeue"
     LABELS = "labels"  # names that came from a file
     PARTS = "parts"  # parts of one photo are different: said of all of them when the project is made
+    TAKEN_BACK = "taken back"  # another annotator took back, in a copy, what was said here
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,6 +47,12 @@ class RecordedAnswer:
         POSIX time of the answer in seconds (UTC).
     withdrawn : bool
         It was taken back later, out of order: it has no effect.
+    author : str
+        Who said it; empty where that is not known.
+    given : Answer or None
+        What was said first, where it was changed or taken back later.
+    foreign : bool
+        It came from another project by a merge.
     """
 
     left: int
@@ -54,15 +61,19 @@ class RecordedAnswer:
     reason: Reason
     when: float
     withdrawn: bool = False
+    author: str = ""
+    given: Answer | None = None
+    foreign: bool = False
 
     @classmethod
-    def of(cls, question: Question, answer: Answer, when: float) -> Self:
+    def of(cls, question: Question, answer: Answer, when: float, author: str = "") -> Self:
         """The record of ``answer`` given to ``question``."""
-        return cls(question.left, question.right, answer, question.reason, when)
+        return cls(question.left, question.right, answer, question.reason, when, author=author)
 
     def payload(self) -> dict[str, Any]:
         """The JSON-able journal payload; the time is the record's own."""
-        return {"left": self.left, "right": self.right, "answer": self.answer.value, "reason": self.reason.value}
+        pair = {"left": self.left, "right": self.right, "answer": self.answer.value, "reason": self.reason.value}
+        return pair | by(self.author)
 
     @classmethod
     def from_payload(cls, payload: Mapping[str, Any], when: float) -> Self:
@@ -74,6 +85,7 @@ class RecordedAnswer:
                 Answer(payload["answer"]),
                 Reason(payload["reason"]),
                 when,
+                author=author_of(payload),
             )
         except (KeyError, TypeError, ValueError) as error:
             raise ProjectError(tr("The journal holds an answer that cannot be read ({error}).", error=error)) from error
@@ -89,7 +101,10 @@ class RecordedAnswer:
 
     def changed(self, answer: Answer | None) -> Self:
         """The same with another answer; None: withdrawn."""
-        return replace(self, withdrawn=True) if answer is None else replace(self, answer=answer, withdrawn=False)
+        given = self.answer if self.given is None else self.given
+        if answer is None:
+            return replace(self, withdrawn=True, given=given)
+        return replace(self, answer=answer, withdrawn=False, given=given)
 
     def largest_item(self) -> int:
         """The largest item index that is named."""
@@ -127,6 +142,13 @@ class RecordedCorrection:
     withdrawn : bool
     known : tuple of KnownName
         Names that came from a file.
+    author : str
+    foreign : bool
+        It came from another project by a merge.
+    held : bool
+        It disagrees with what holds here and has no effect: a person decides.
+    about : int
+        Number of the entry that was taken back, for `CorrectionKind.TAKEN_BACK`; else 0.
     """
 
     what: CorrectionKind
@@ -139,6 +161,10 @@ class RecordedCorrection:
     replaces: tuple[str, ...] = ()
     withdrawn: bool = False
     known: tuple[KnownName, ...] = ()
+    author: str = ""
+    foreign: bool = False
+    held: bool = False
+    about: int = 0
 
     def payload(self) -> dict[str, Any]:
         """The JSON-able journal payload."""
@@ -147,7 +173,11 @@ class RecordedCorrection:
             found |= {"name": self.name, "anchors": list(self.anchors), "replaces": list(self.replaces)}
         if self.known:
             found["known"] = [[one.name, list(one.anchors)] for one in self.known]
-        return found | self.correction.to_json()
+        if self.held:
+            found["held"] = True
+        if self.about:
+            found["about"] = self.about
+        return found | self.correction.to_json() | by(self.author)
 
     @classmethod
     def from_payload(cls, payload: Mapping[str, Any], when: float) -> Self:
@@ -166,6 +196,9 @@ class RecordedCorrection:
                     KnownName(str(name), tuple(int(item) for item in anchors))
                     for name, anchors in payload.get("known", ())
                 ),
+                author=author_of(payload),
+                held=bool(payload.get("held", False)),
+                about=int(payload.get("about", 0)),
             )
         except (KeyError, TypeError, ValueError) as error:
             raise ProjectError(
@@ -202,6 +235,7 @@ class RecordedAudit:
         SAME, DIFFERENT, or SKIP where the annotator could not tell.
     when : float
     withdrawn : bool
+    author : str
     """
 
     left: int
@@ -209,16 +243,18 @@ class RecordedAudit:
     answer: Answer
     when: float
     withdrawn: bool = False
+    author: str = ""
 
     def payload(self) -> dict[str, Any]:
         """The JSON-able journal payload."""
-        return {"left": self.left, "right": self.right, "answer": self.answer.value}
+        return {"left": self.left, "right": self.right, "answer": self.answer.value} | by(self.author)
 
     @classmethod
     def from_payload(cls, payload: Mapping[str, Any], when: float) -> Self:
         """Inverse of `payload`. Raises `ProjectError` for a record that this program cannot have written."""
         try:
-            return cls(int(payload["left"]), int(payload["right"]), Answer(payload["answer"]), when)
+            pair = int(payload["left"]), int(payload["right"])
+            return cls(*pair, Answer(payload["answer"]), when, author=author_of(payload))
         except (KeyError, TypeError, ValueError) as error:
             raise ProjectError(tr("The journal holds a check that cannot be read ({error}).", error=error)) from error
 
@@ -241,6 +277,19 @@ class RecordedAudit:
 
 
 Entry = RecordedAnswer | RecordedCorrection | RecordedAudit
+
+
+def by(author: str) -> dict[str, str]:
+    """An author as part of a journal payload; nothing for none."""
+    return {"by": author} if author else {}
+
+
+def author_of(payload: Mapping[str, Any]) -> str:
+    """Inverse of `by`. Raises `TypeError` for what this program cannot have written."""
+    author = payload.get("by", "")
+    if not isinstance(author, str):
+        raise TypeError("an author that is no text")
+    return author
 
 
 def links_among(entry: Entry, wanted: Collection[tuple[int, int, str]]) -> Iterator[tuple[int, int, str]]:

@@ -10,7 +10,7 @@ linked lists of immutable values, so an operation that fails is rolled back by k
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Protocol, Self
 
@@ -24,8 +24,11 @@ ANSWER = "answer"
 CORRECT = "correct"
 CHANGE = "change"
 AUDIT = "audit"
+MERGE = "merge"
 UNDO = "undo"
 REDO = "redo"
+
+_READERS: Mapping[str, type[Entry]] = {ANSWER: RecordedAnswer, CORRECT: RecordedCorrection, AUDIT: RecordedAudit}
 
 Amendments = Mapping[int, Answer | None]
 """Number of an entry -> its new answer; None: it is withdrawn."""
@@ -55,6 +58,7 @@ class Tally:
     junk: int = 0
     corrections: int = 0
     audited: int = 0
+    merged: int = 0
 
     def plus(self, entry: Entry) -> Tally:
         """One more entry; asking skipped pairs again sets their number back."""
@@ -62,16 +66,17 @@ class Tally:
             return self
         if isinstance(entry, RecordedAudit):
             return replace(self, audited=self.audited + 1)
+        merged = self.merged + entry.foreign
         if isinstance(entry, RecordedCorrection):
             skipped = 0 if entry.what is CorrectionKind.REQUEUE else self.skipped
-            return replace(self, corrections=self.corrections + 1, skipped=skipped)
+            return replace(self, corrections=self.corrections + (not entry.held), skipped=skipped, merged=merged)
         field = {
             Answer.SAME: "same",
             Answer.DIFFERENT: "different",
             Answer.SKIP: "skipped",
             Answer.INCOMPARABLE: "incomparable",
         }.get(entry.answer, "junk")
-        return replace(self, **{field: getattr(self, field) + 1})
+        return replace(self, merged=merged, **{field: getattr(self, field) + 1})
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -92,7 +97,8 @@ class HistoryNode:
         Hash of the entries up to and including this one; equal digests mean that the engine's state is equal, which
         is how a snapshot on disk is recognised as fitting.
     edited : bool
-        An entry up to and including this one was changed: later answers may have met other questions.
+        An entry up to and including this one was changed, or came by a merge: later answers may have met other
+        questions.
     """
 
     entry: Entry
@@ -104,6 +110,26 @@ class HistoryNode:
     edited: bool = False
 
 
+@dataclass(frozen=True, slots=True)
+class MergeSource:
+    """Where merged entries are from.
+
+    Attributes
+    ----------
+    name, project : str
+        Of the other project, and its id.
+    author : str
+        Whoever said most of what came; empty where that is not known.
+    count : int
+        How many entries came.
+    """
+
+    name: str
+    project: str
+    author: str
+    count: int
+
+
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Operation:
     """Something that undo takes back in one step.
@@ -111,15 +137,18 @@ class Operation:
     Attributes
     ----------
     entry : Entry or None
-        The entry that it added; None for a change of old ones alone.
+        The entry that it added; None for a change of old ones alone, and for a merge.
     entries : HistoryNode or None
         The entries in force after it.
     before : Operation or None
+    merge : MergeSource or None
+        It added the entries of another project.
     """
 
     entry: Entry | None
     entries: HistoryNode | None
     before: Operation | None
+    merge: MergeSource | None = None
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -160,12 +189,13 @@ class History:
     def apply(self, record: JournalRecord) -> Self:
         """The history after one more journal record; see `fold` for the errors."""
         kind, payload = record.kind, record.payload
-        readers: dict[str, type[Entry]] = {ANSWER: RecordedAnswer, CORRECT: RecordedCorrection, AUDIT: RecordedAudit}
         try:
-            if kind in readers:
-                return self.push(readers[kind].from_payload(payload, record.at), amendments_of(payload))
+            if kind in _READERS:
+                return self.push(_READERS[kind].from_payload(payload, record.at), amendments_of(payload))
             if kind == CHANGE:
                 return self.change(amendments_of(payload))
+            if kind == MERGE:
+                return self.merge(*merge_of(payload))
             if kind == UNDO:
                 return self.undo()
             if kind == REDO:
@@ -187,6 +217,13 @@ class History:
     def change(self, amendments: Amendments) -> Self:
         """Change old entries. Raises `InputError` where one of them is not there or cannot be changed so."""
         return type(self)(Operation(None, self._amended(amendments), self.past), None)
+
+    def merge(self, source: MergeSource, entries: Sequence[Entry], amendments: Amendments | None = None) -> Self:
+        """Add the entries of another project in one step, after changes of old ones."""
+        newest = self._amended(amendments) if amendments else self.entries
+        for entry in entries:
+            newest = _link(newest, entry, edited=True)
+        return type(self)(Operation(None, newest, self.past, source), None)
 
     def undo(self) -> Self:
         """Take the newest operation back. Raises `NothingToUndoError` where there is none."""
@@ -251,6 +288,27 @@ def amendments_to_json(amendments: Amendments) -> dict[str, Any]:
     return {"amend": [[number, answer and answer.value] for number, answer in sorted(amendments.items())]}
 
 
+def merge_to_json(source: MergeSource, entries: Sequence[Entry], amendments: Amendments) -> dict[str, Any]:
+    """A merge as a journal payload; inverse of `merge_of`."""
+    kinds = {RecordedAnswer: ANSWER, RecordedCorrection: CORRECT, RecordedAudit: AUDIT}
+    return {
+        "source": {"name": source.name, "project": source.project, "author": source.author},
+        "entries": [{"kind": kinds[type(entry)], "at": entry.when} | entry.payload() for entry in entries],
+    } | (amendments_to_json(amendments) if amendments else {})
+
+
+def merge_of(payload: Mapping[str, Any]) -> tuple[MergeSource, tuple[Entry, ...], dict[int, Answer | None]]:
+    """Inverse of `merge_to_json`. Raises `ProjectError` for what this program cannot have written."""
+    try:
+        found = tuple(_READERS[one["kind"]].from_payload(one, float(one["at"])) for one in payload["entries"])
+        entries = tuple(entry if isinstance(entry, RecordedAudit) else replace(entry, foreign=True) for entry in found)
+        named = payload["source"]
+        source = MergeSource(str(named["name"]), str(named["project"]), str(named["author"]), len(entries))
+    except (KeyError, TypeError, ValueError) as error:
+        raise ProjectError(tr("The journal holds a merge that cannot be read ({error}).", error=error)) from error
+    return source, entries, amendments_of(payload)
+
+
 def amendments_of(payload: Mapping[str, Any]) -> dict[int, Answer | None]:
     """Inverse of `amendments_to_json`. Raises `ProjectError` for what this program cannot have written."""
     try:
@@ -263,9 +321,11 @@ def _link(before: HistoryNode | None, entry: Entry, edited: bool = False) -> His
     digest = hashlib.blake2b(before.digest if before else b"", digest_size=16)
     digest.update(entry.effect().encode())
     names = before.names if before else Names()
-    if isinstance(entry, RecordedCorrection) and entry.what is CorrectionKind.NAME and not entry.withdrawn:
+    if isinstance(entry, RecordedCorrection) and (entry.withdrawn or entry.held):
+        pass
+    elif isinstance(entry, RecordedCorrection) and entry.what is CorrectionKind.NAME:
         names = names.given(entry.name, entry.anchors, entry.replaces)
-    elif isinstance(entry, RecordedCorrection) and entry.known and not entry.withdrawn:
+    elif isinstance(entry, RecordedCorrection) and entry.known:
         names = names.given_all([(one.name, one.anchors) for one in entry.known])
     tally = before.tally if before else Tally()
     count, edited = (before.count + 1, before.edited or edited) if before else (1, edited)

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import enum
 from bisect import bisect_left, bisect_right
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 
 import numpy as np
 
 from a3s_desktop.core.types import Answer, IntArray, PairGraph
-from a3s_desktop.session.entries import CorrectionKind, Entry, RecordedAudit, RecordedCorrection
+from a3s_desktop.session.entries import CorrectionKind, Entry, RecordedAudit, RecordedCorrection, links_among
 from a3s_desktop.session.history import HistoryNode
 from a3s_desktop.session.state import HistoryEntry
 from a3s_desktop.session.view import doubt_of, history_entry
@@ -126,9 +126,12 @@ class HistoryList:
         self._found = _Found(HistoryFilter(), None, ())
         self._labels: IntArray = np.zeros(0, np.int32)
         self._conflicts: tuple[int, ...] = ()
+        self._author = ""
 
-    def follow(self, newest: HistoryNode | None, labels: IntArray, conflicts: tuple[int, ...]) -> HistoryList:
-        """Take over the present entries, clusters and conflicts; returns itself."""
+    def follow(
+        self, newest: HistoryNode | None, labels: IntArray, conflicts: tuple[int, ...], author: str = ""
+    ) -> HistoryList:
+        """Take over the present entries, clusters, conflicts and annotator; returns itself."""
         later: list[HistoryNode] = []
         node = newest
         while node is not None and not (node.count <= len(self._nodes) and self._nodes[node.count - 1] is node):
@@ -139,7 +142,7 @@ class HistoryList:
         del self._found.numbers[bisect_right(self._found.numbers, kept) :]
         self._found.seen = min(self._found.seen, kept)
         self._nodes += reversed(later)
-        self._labels, self._conflicts = labels, conflicts
+        self._labels, self._conflicts, self._author = labels, conflicts, author
         return self
 
     def page(
@@ -164,7 +167,8 @@ class HistoryList:
             if not offset <= row < offset + count:
                 offset = max(0, row - count // 2)
         chosen = numbers[offset : offset + count]
-        entries = tuple(history_entry(self._graph, self._nodes[n - 1], self._conflicts) for n in chosen)
+        nodes = (self._nodes[number - 1] for number in chosen)
+        entries = tuple(history_entry(self._graph, node, self._conflicts, self._author) for node in nodes)
         return HistoryPage(wanted, len(numbers), len(self._nodes), offset, entries, row)
 
     def touching(self, number: int) -> tuple[int, int]:
@@ -238,6 +242,18 @@ class HistoryList:
         for node in self._nodes[len(self._doubts) :]:
             self._doubts.append(doubt_of(self._graph, node.entry))
         return self._doubts
+
+
+def nodes_behind(
+    nodes: Iterable[HistoryNode], chain: Sequence[tuple[int, int, str]], without: Collection[int]
+) -> tuple[HistoryNode | None, ...]:
+    """The entry that each link of a contradiction's chain comes from; ``without``: numbers that do not count."""
+    wanted = {(min(left, right), max(left, right), said): None for left, right, said in chain}
+    found: dict[tuple[int, int, str], HistoryNode] = {}
+    for node in nodes:
+        if not node.entry.withdrawn and node.count not in without:
+            found.update(dict.fromkeys(links_among(node.entry, wanted), node))
+    return tuple(found.get(key) for key in wanted)
 
 
 def group_of(entry: Entry) -> EntryGroup:

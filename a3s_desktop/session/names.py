@@ -96,7 +96,13 @@ class Names:
 
     def _placed(self, labels: IntArray, junk: npt.NDArray[np.bool_]) -> Iterator[tuple[str, str, int]]:
         for key, (name, anchors) in self.by_key.items():
-            present = [int(labels[item]) for item in anchors if not junk[item]]
-            if present:
-                # Most anchors; among equals the cluster of the first of them.
-                yield key, name, max(dict.fromkeys(present), key=present.count)
+            home = home_of(anchors, labels, junk)
+            if home is not None:
+                yield key, name, home
+
+
+def home_of(anchors: tuple[int, ...], labels: IntArray, junk: npt.NDArray[np.bool_]) -> int | None:
+    """The cluster that carries a name with these anchors; None where all of them are junk."""
+    present = [int(labels[item]) for item in anchors if not junk[item]]
+    # Most anchors; among equals the cluster of the first of them.
+    return max(dict.fromkeys(present), key=present.count) if present else None

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import itertools
-import logging
 import time
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -13,18 +14,31 @@ import numpy.typing as npt
 
 from a3s_desktop.core.engine import Engine
 from a3s_desktop.core.types import Answer, InitialState, StrategyOptions
-from a3s_desktop.errors import A3SError, NothingToUndoError, ProjectError, ReadOnlyError, StaleAnswerError
+from a3s_desktop.errors import InputError, NothingToUndoError, ProjectError, StaleAnswerError
 from a3s_desktop.i18n import tr
 from a3s_desktop.session.audit import draw_pair
-from a3s_desktop.session.entries import RecordedAnswer, RecordedAudit, links_among
+from a3s_desktop.session.entries import RecordedAnswer, RecordedAudit
 from a3s_desktop.session.exporting import export_state
-from a3s_desktop.session.history import ANSWER, AUDIT, CHANGE, CORRECT, REDO, UNDO, History, amendments_to_json
-from a3s_desktop.session.listing import HistoryList
+from a3s_desktop.session.history import (
+    ANSWER,
+    AUDIT,
+    CHANGE,
+    CORRECT,
+    MERGE,
+    REDO,
+    UNDO,
+    amendments_to_json,
+    merge_to_json,
+)
+from a3s_desktop.session.joint import Joint
+from a3s_desktop.session.listing import HistoryList, nodes_behind
+from a3s_desktop.session.merging import MergePlan
 from a3s_desktop.session.operations import Operation
 from a3s_desktop.session.overview import Overview
 from a3s_desktop.session.replay import RECENT, Base, EngineSource, Start
-from a3s_desktop.session.state import Change, ChangeKind, HistoryEntry, LookAhead, SessionState, no_items
-from a3s_desktop.session.view import history_entry, look_ahead, moved_items, session_state
+from a3s_desktop.session.state import Change, ChangeKind, HistoryEntry, LookAhead, no_items
+from a3s_desktop.session.transactions import Outcome, Transactions
+from a3s_desktop.session.view import history_entry, look_ahead
 from a3s_desktop.session.wording import CHANGED, entry_text, operation_text
 from a3s_desktop.storage.exports.formats import format_of, write_export
 from a3s_desktop.storage.exports.state import ExportOptions, ExportState, Written
@@ -32,15 +46,11 @@ from a3s_desktop.storage.journal_types import JournalProtocol
 from a3s_desktop.storage.workspace import Workspace
 from a3s_desktop.task import Task
 
-log = logging.getLogger(__name__)
-
 SNAPSHOT_EVERY = 200
 FAR = 50
 
-Outcome = tuple[SessionState, Change]
 
-
-class Session:
+class Session(Transactions):
     """A project being labelled. All calls come from one thread, the engine's; what it returns is immutable.
 
     Each change is a transaction: apply to the engine, build the new state, commit to the journal, publish. An error
@@ -63,11 +73,15 @@ class Session:
         Entries to be given again from which on a way is long: the way back is kept in memory, progress is told.
     base : Base, optional
         What the engine was carried over from, where images were added.
+    author : str
+        Who gives the answers; kept with each of them, unless it is empty.
     task : Task, optional
         Progress and cancellation of the replay.
 
     Attributes
     ----------
+    author : str
+        May be changed at any time.
     state : SessionState
         The last published state.
     last_change : Change
@@ -88,20 +102,15 @@ class Session:
         snapshot_every: int = SNAPSHOT_EVERY,
         far: int = FAR,
         base: Base | None = None,
+        author: str = "",
         task: Task | None = None,
     ) -> None:
-        self._initial = initial
-        self._journal = journal
+        epoch = workspace.epoch if workspace is not None else 1
+        super().__init__(initial, EngineSource(initial, views, options, journal, base, epoch), far, task)
         self._workspace = workspace
         self._read_only = read_only
         self._snapshot_every = snapshot_every
-        self._far = far
-        self._source = EngineSource(
-            initial, views, options, journal, base, workspace.epoch if workspace is not None else 1
-        )
-        self._history = History.fold(journal.records())
-        self._position, self.warnings = self._source.position(self._history.entries, task)
-        self._snapshot_at = self._position.replayed_from
+        self.author = author
         self._closed = False
         self._listing = HistoryList(initial.graph, self._path)
         self.state = self._picture(self._history, journal.last)
@@ -144,11 +153,19 @@ class Session:
     @property
     def listing(self) -> HistoryList:
         """The entries in force, filtered and in pages."""
-        return self._listing.follow(self._history.entries, self.state.labels, self.state.conflicts)
+        state = self.state
+        return self._listing.follow(self._history.entries, state.labels, state.conflicts, self.author)
 
     def history(self, limit: int | None = None) -> tuple[HistoryEntry, ...]:
         """The entries in force, newest first; at most ``limit``."""
         return tuple(itertools.islice(self._entries(), limit))
+
+    @property
+    def joint(self) -> Joint:
+        """The work of other annotators: what merging would do, and what has to be decided on."""
+        conflicts = self._position.conflicts
+        describe = partial(history_entry, self._initial.graph, conflicts=conflicts, own=self.author)
+        return Joint(self._workspace, self.engine, self._history, conflicts, describe, self.entries_behind)
 
     def entries_behind(
         self, chain: Sequence[tuple[int, int, str]], dropped: Collection[int] = ()
@@ -162,15 +179,10 @@ class Session:
         dropped : collection of int
             Numbers of entries that do not count: they are to be dropped already.
         """
-        wanted = {(min(left, right), max(left, right), said): None for left, right, said in chain}
-        found: dict[tuple[int, int, str], HistoryEntry] = {}
-        for node in self._history.nodes():
-            entry, conflicts = node.entry, self._position.conflicts
-            if entry.withdrawn or node.count in conflicts or node.count in dropped:
-                continue
-            for key in links_among(entry, wanted):
-                found[key] = history_entry(self._initial.graph, node, conflicts)
-        return tuple(found.get(key) for key in wanted)
+        conflicts = self._position.conflicts
+        found = nodes_behind(self._history.nodes(), chain, {*conflicts, *dropped})
+        graph = self._initial.graph
+        return tuple(node if node is None else history_entry(graph, node, conflicts, self.author) for node in found)
 
     def audit_pair(self) -> tuple[int, int] | None:
         """The next pair of the random sample; None where nothing is left to draw. See `audit`."""
@@ -224,7 +236,7 @@ class Session:
             raise StaleAnswerError(
                 tr("This answer belongs to a pair that is no longer asked."), tr("It was not counted.")
             )
-        entry = RecordedAnswer.of(question, Answer(answer), time.time())
+        entry = RecordedAnswer.of(question, Answer(answer), time.time(), self.author)
         record = (ANSWER, entry.payload(), entry.when)
         return self._transact(ChangeKind.ANSWER, entry_text(entry), record, self._history.push(entry))
 
@@ -249,14 +261,16 @@ class Session:
         ReadOnlyError, StorageFailedError
         """
         self._check_writable()
-        entry = operation.record(self.engine, self._history.names, time.time())
+        entry = replace(operation.record(self.engine, self._history.names, time.time()), author=self.author)
         amendments = dict.fromkeys(dropping)
         payload = entry.payload() | (amendments_to_json(amendments) if amendments else {})
         history = self._history.push(entry, amendments)
         record = (CORRECT, payload, entry.when)
         return self._transact(ChangeKind.CORRECTION, entry_text(entry), record, history, task=task)
 
-    def change(self, number: int, answer: Answer | None, task: Task | None = None) -> Outcome:
+    def change(
+        self, number: int, answer: Answer | None, task: Task | None = None, also: Collection[int] = ()
+    ) -> Outcome:
         """Answer an old question differently, or take an old answer or correction back.
 
         Everything that depends on it is done again. Later answers that contradict now are kept without effect, and
@@ -270,6 +284,8 @@ class Session:
             None takes it back: the pair may be asked again.
         task : Task, optional
             Progress and cancellation: thousands of later entries take seconds.
+        also : collection of int
+            Numbers of entries that are taken back in the same step.
 
         Raises
         ------
@@ -278,10 +294,38 @@ class Session:
         ReadOnlyError, StorageFailedError
         """
         self._check_writable()
-        amendments = {number: answer}
+        amendments = dict.fromkeys(also) | {number: answer}
         record = (CHANGE, amendments_to_json(amendments), time.time())
         history = self._history.change(amendments)
         return self._transact(ChangeKind.CHANGE, tr(CHANGED), record, history, refuse=False, task=task)
+
+    def merge(self, plan: MergePlan, task: Task | None = None) -> Outcome:
+        """Take over what another annotator did; see `joint`. One step: undo takes all of it back.
+
+        Raises
+        ------
+        InputError
+            There is nothing new, or the project was changed since the plan was made.
+        ReadOnlyError, StorageFailedError, Cancelled
+        """
+        self._check_writable()
+        if plan.empty:
+            raise InputError(tr("There is nothing new in {name}.", name=plan.source.name))
+        if plan.base is not self._history:
+            raise InputError(tr("The project was changed meanwhile; nothing was merged."), tr("Merge again."))
+        history = self._history.merge(plan.source, plan.entries, plan.amendments)
+        assert history.past is not None
+        record = (MERGE, merge_to_json(plan.source, plan.entries, plan.amendments), time.time())
+        return self._transact(ChangeKind.MERGE, operation_text(history.past), record, history, refuse=False, task=task)
+
+    def moved_by(self, withdrawn: Collection[int]) -> int:
+        """How many images would move if these entries (their numbers) were taken back. Changes nothing."""
+        history = self._history.change(dict.fromkeys(withdrawn))
+        put_back = self._move_to(history, refuse=False, task=None)
+        try:
+            return int((self.engine.labels != self.state.labels).sum())
+        finally:
+            put_back()
 
     def audit(self, left: int, right: int, answer: Answer) -> Outcome:
         """Note what a pair of the random sample is. It measures and changes nothing; see ``state.audit``.
@@ -291,7 +335,7 @@ class Session:
         ReadOnlyError, StorageFailedError
         """
         self._check_writable()
-        entry = RecordedAudit(left, right, Answer(answer), time.time())
+        entry = RecordedAudit(left, right, Answer(answer), time.time(), author=self.author)
         record = (AUDIT, entry.payload(), entry.when)
         return self._transact(ChangeKind.AUDIT, entry_text(entry), record, self._history.push(entry))
 
@@ -387,76 +431,4 @@ class Session:
 
     def _entries(self) -> Iterator[HistoryEntry]:
         for node in self._history.nodes():
-            yield history_entry(self._initial.graph, node, self._position.conflicts)
-
-    def _transact(
-        self,
-        kind: ChangeKind,
-        text: str,
-        record: tuple[str, dict[str, Any], float],
-        history: History,
-        refuse: bool = True,
-        task: Task | None = None,
-    ) -> Outcome:
-        shared = self._position.shared_with(history.entries)
-        put_back = self._move_to(history, refuse, task)
-        try:
-            state = self._picture(history, self.state.revision + 1)
-            change = Change(kind, text, moved_items(self.state, state))
-            self._journal.append(*record)
-        except BaseException:
-            put_back()
-            raise
-        self._history = history
-        self.state, self.last_change = state, change
-        self._snapshot_at = min(self._snapshot_at, max(shared, self._position.replayed_from), history.count)
-        return state, change
-
-    def _move_to(self, history: History, refuse: bool, task: Task | None) -> Callable[[], None]:
-        """Bring the engine to the entries of ``history``; returns how to come back. An error changes nothing."""
-        position, before, target = self._position, self._history.entries, history.entries
-        steps = position.steps_to(target)
-        if steps is not None and steps <= self._far:
-            position.go(target, refuse_last=refuse)
-            return lambda: position.go(before)
-        if task is not None:
-            task.stage(tr("Later answers are gone through again"))
-        if before is not None:
-            self._source.park(before, position)
-        if steps is None or before is None or history.count - self._source.parked_before(target) < steps:
-            # Beyond what this process has seen, or back from a long way: start from a kept state before it.
-            self._position, _ = self._source.position(target, task, refuse)
-            return lambda: setattr(self, "_position", position)
-
-        def put_back() -> None:
-            self._position, _ = self._source.position(before)
-
-        try:
-            position.go(target, task, refuse, come_back=False)
-        except BaseException:
-            put_back()
-            raise
-        return put_back
-
-    def _picture(self, history: History, revision: int) -> SessionState:
-        return session_state(self._position, self._initial.graph, history, revision, self._read_only)
-
-    def _check_writable(self) -> None:
-        if self._read_only:
-            raise ReadOnlyError(
-                tr("This project is open read-only."), tr("Close it in the other window, then open it again.")
-            )
-
-    def _snapshot_if_due(self) -> None:
-        # Outside of the operations, so that no answer waits for it and none can fail by it.
-        entries = self._history.entries
-        if self._read_only or not self._snapshot_every or entries is None:
-            return
-        if entries.count - self._snapshot_at < self._snapshot_every:
-            return
-        try:
-            self._source.save_snapshot(entries, self._position)
-        except A3SError as error:
-            # It only saves time at the next start; the answers are on disk already.
-            log.warning("No snapshot was stored: %s", error)
-        self._snapshot_at = entries.count
+            yield history_entry(self._initial.graph, node, self._position.conflicts, self.author)

@@ -140,6 +140,8 @@ class SessionState:
     read_only : bool
     outlook : Outlook or None
         How many questions are left, the current one included; None where the strategy cannot tell.
+    unsettled : tuple of int
+        Numbers of entries of other annotators that disagree and wait for a decision; see `session.disagreements`.
     """
 
     revision: int
@@ -169,6 +171,7 @@ class SessionState:
     audit: Precision
     read_only: bool = False
     outlook: Outlook | None = None
+    unsettled: tuple[int, ...] = ()
 
 
 class ChangeKind(enum.Enum):
@@ -179,6 +182,7 @@ class ChangeKind(enum.Enum):
     CORRECTION = "correction"
     CHANGE = "change"
     AUDIT = "audit"
+    MERGE = "merge"
     UNDO = "undo"
     REDO = "redo"
 
@@ -236,6 +240,10 @@ class HistoryEntry:
         What kind of correction it is (`session.entries.CorrectionKind`); empty for others.
     count : int
         How many images it is about; ``items`` may be only some of them.
+    author : str
+        Who entered it, where that is known and not the present annotator.
+    held : bool
+        Of another annotator: it waits for a decision and has no effect until then.
     """
 
     number: int
@@ -250,6 +258,8 @@ class HistoryEntry:
     conflict: bool = False
     what: str = ""
     count: int = 2
+    author: str = ""
+    held: bool = False
 
     @property
     def left(self) -> int:

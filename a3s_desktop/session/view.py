@@ -12,6 +12,7 @@ import numpy.typing as npt
 from a3s_desktop.core.engine import Engine
 from a3s_desktop.core.types import Answer, IndexArray, IntArray, PairGraph, Question
 from a3s_desktop.session.audit import precision
+from a3s_desktop.session.disagreements import unsettled
 from a3s_desktop.session.entries import Entry, RecordedAnswer, RecordedAudit, RecordedCorrection
 from a3s_desktop.session.history import History, HistoryNode
 from a3s_desktop.session.replay import RECENT, Position
@@ -57,11 +58,12 @@ def session_state(
         audit=precision(engine, _audited(history)),
         read_only=read_only,
         outlook=engine.outlook(),
+        unsettled=unsettled(engine, history, position.conflicts),
     )
 
 
-def history_entry(graph: PairGraph, node: HistoryNode, conflicts: Collection[int]) -> HistoryEntry:
-    """One entry as views see it."""
+def history_entry(graph: PairGraph, node: HistoryNode, conflicts: Collection[int], own: str = "") -> HistoryEntry:
+    """One entry as views see it; ``own``: the present annotator, whose name need not be told."""
     entry = node.entry
     answer = None if isinstance(entry, RecordedCorrection) else entry.answer
     kinds = {RecordedAnswer: EntryKind.ANSWER, RecordedCorrection: EntryKind.CORRECTION, RecordedAudit: EntryKind.AUDIT}
@@ -78,6 +80,8 @@ def history_entry(graph: PairGraph, node: HistoryNode, conflicts: Collection[int
         conflict=node.count in conflicts,
         what=entry.what.value if isinstance(entry, RecordedCorrection) else "",
         count=entry.count if isinstance(entry, RecordedCorrection) else 2,
+        author=entry.author if entry.author != own else "",
+        held=isinstance(entry, RecordedCorrection) and entry.held and not entry.withdrawn,
     )
 
 

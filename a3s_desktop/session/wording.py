@@ -100,6 +100,8 @@ def entry_text(entry: Entry) -> str:
 
 def operation_text(operation: Operation) -> str:
     """What undo would take back, or redo bring back."""
+    if operation.merge is not None:
+        return tr("Merge of {name}", name=_short(operation.merge.name))
     return tr(CHANGED) if operation.entry is None else entry_text(operation.entry)
 
 
@@ -121,6 +123,8 @@ _CORRECTIONS = {
 def _correction_text(entry: RecordedCorrection) -> str:
     if entry.what is CorrectionKind.NAME:
         return tr("Name: {name}", name=entry.name) if entry.name else tr("Remove name")
+    if entry.what is CorrectionKind.TAKEN_BACK:
+        return tr("Taken back in the copy")
     if entry.what is CorrectionKind.MERGE:
         return tr("Merge clusters")
     return trn(*_CORRECTIONS[entry.what], entry.count)
