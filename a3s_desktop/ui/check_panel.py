@@ -204,6 +204,7 @@ class CheckPanel(QFrame):
         table.setEditTriggers(QAbstractItemView.EditTrigger.NoEditTriggers)
         table.setSelectionMode(QAbstractItemView.SelectionMode.NoSelection)
         table.setFocusPolicy(Qt.FocusPolicy.NoFocus)
+        table.setWordWrap(False)
         table.setTextElideMode(Qt.TextElideMode.ElideLeft)
         table.setAccessibleName(tr("First and last rows with their images"))
         table.horizontalHeader().setSectionResizeMode(0, QHeaderView.ResizeMode.ResizeToContents)
