@@ -6,11 +6,12 @@ import html
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from a3s_desktop.i18n import number, tr
+from a3s_desktop.i18n import decimal, number, tr
 from a3s_desktop.storage.exports.state import ExportState
 
 _WIDTH, _HEIGHT = 720, 260
 _LEFT, _RIGHT, _TOP, _BOTTOM = 64, 150, 24, 40
+_HOURS = 3  # from which on time is counted in hours
 _MOST = 400  # points of a line
 
 Point = tuple[float, float]
@@ -33,11 +34,13 @@ def curves(state: ExportState) -> str:
         )
         parts.append(_drawing(tr("Clusters over the answers"), tr("answers"), lines))
     if len(state.times) > 1:
-        hours = [(when - min(state.times)) / 3600 for when in state.times]
-        step = max(1, len(hours) // _MOST)
-        points = [(hours[k], k + 1.0) for k in range(0, len(hours), step)] + [(hours[-1], float(len(hours)))]
-        line = _Line(tr("answers"), "a", points)
-        parts.append(_drawing(tr("Answers over time"), tr("hours since the first answer"), (line,)))
+        times = sorted(state.times)  # a clock that jumped back draws no loop
+        long = times[-1] - times[0] > _HOURS * 3600
+        since = [(when - times[0]) / (3600 if long else 60) for when in times]
+        step = max(1, len(since) // _MOST)
+        points = [(since[k], k + 1.0) for k in range(0, len(since), step)] + [(since[-1], float(len(since)))]
+        below = tr("hours since the first answer") if long else tr("minutes since the first answer")
+        parts.append(_drawing(tr("Answers over time"), below, (_Line(tr("answers"), "a", points),)))
     return "\n".join(parts)
 
 
@@ -73,7 +76,7 @@ def _drawing(title: str, below: str, lines: Sequence[_Line]) -> str:
 
 
 def _short(value: float) -> str:
-    return number(round(value)) if value >= 10 or value == int(value) else f"{value:.2g}"
+    return number(round(value)) if value >= 10 or value == int(value) else decimal(value, 1)
 
 
 def _text(x: float, y: float, text: str, anchor: str, style: str = "") -> str:
