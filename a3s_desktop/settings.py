@@ -8,6 +8,7 @@ so that going back and forth between two versions loses nothing.
 from __future__ import annotations
 
 import contextlib
+import getpass
 import json
 import logging
 import os
@@ -22,6 +23,7 @@ from a3s_desktop.i18n import LANGUAGES, tr
 
 VERSION = 1
 MAX_RECENT = 12
+LONGEST_NAME = 60  # characters of an annotator's name
 THEMES = ("system", "light", "dark", "contrast")
 TEXT_SIZES = (100, 115, 130, 150)  # per cent of the system's
 
@@ -60,6 +62,8 @@ class Settings:
         Project folders, the newest first.
     last_folder : str
         Where file dialogs start.
+    annotator : str
+        Who gives the answers, kept with each of them; empty: nobody's name is kept.
     window_geometry, window_state : str
         Base64 of what Qt saves of the main window.
     """
@@ -77,6 +81,7 @@ class Settings:
     keys: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     recent: tuple[str, ...] = ()
     last_folder: str = ""
+    annotator: str = field(default_factory=lambda: system_user())
     window_geometry: str = ""
     window_state: str = ""
 
@@ -104,6 +109,18 @@ def _text(value: Any) -> str:
     if not isinstance(value, str):
         raise ValueError(tr("must be a text"))
     return value
+
+
+def _name(value: Any) -> str:
+    return " ".join(_text(value).split())[:LONGEST_NAME]
+
+
+def system_user() -> str:
+    """What the system calls the user; empty where it does not tell."""
+    try:
+        return getpass.getuser()[:LONGEST_NAME]
+    except (OSError, KeyError, ImportError):
+        return ""
 
 
 def _one_of(choices: tuple[str, ...]) -> Callable[[Any], str]:
@@ -164,6 +181,7 @@ _PARSERS: dict[str, Callable[[Any], Any]] = {
     "keys": _keys,
     "recent": _recent,
     "last_folder": _text,
+    "annotator": _name,
     "window_geometry": _text,
     "window_state": _text,
 }

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from a3s_desktop import __version__
-from a3s_desktop.cli import benchmark, commands, data, transfer, windows
+from a3s_desktop.cli import benchmark, commands, data, joining, transfer, windows
 from a3s_desktop.core.types import (
     AGGREGATIONS,
     INITIAL_CLUSTERINGS,
@@ -29,6 +29,7 @@ examples:
   a3s-desktop export whales --format csv --out groups.csv
   a3s-desktop export whales --format folders --out groups --link hard
   a3s-desktop labels whales names.csv
+  a3s-desktop merge whales whales-of-ann
 """
 
 
@@ -167,6 +168,14 @@ def _project_commands(all_commands: argparse._SubParsersAction[argparse.Argument
         "Images are found by their path, else by file name where only one fits. What is in conflict is listed first.",
     )
     transfer.labels_arguments(one)
+    one = _add(
+        all_commands,
+        "merge",
+        joining.merge,
+        "take over what another annotator did to a copy of a project",
+        "What contradicts has no effect until it is decided on in the window. Undo takes the whole merge back.",
+    )
+    joining.merge_arguments(one)
 
 
 def _simulate_command(all_commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from a3s_desktop.cli.terminal import Console
 from a3s_desktop.errors import InputError, StorageFailedError
+from a3s_desktop.settings import system_user
 
 if TYPE_CHECKING:
     from a3s_desktop.session.known_labels import Conflict, LabelsPlan
@@ -101,6 +102,7 @@ def labels(arguments: argparse.Namespace, console: Console) -> int:
     from a3s_desktop.storage.label_file import load_known_labels
 
     session, report = open_session(arguments.project, read_only=arguments.dry_run, task=console.task)
+    session.author = system_user()
     try:
         for sentence in (report.recovered, *report.warnings):
             if sentence:

@@ -53,13 +53,13 @@ def _links(node: HistoryNode, conflicts: Collection[int]) -> Iterator[Link]:
         return
     if isinstance(entry, RecordedAnswer):
         if entry.answer.is_constraint:
-            yield Link(entry.left, entry.right, entry.answer.value == "same", entry.when, "asked")
+            yield Link(entry.left, entry.right, entry.answer.value == "same", entry.when, "asked", entry.author)
         return
     how = "known labels" if entry.correction.identities else "correction"
     for left, right in (*entry.correction.together, *spanning(entry.correction.identities)):
-        yield Link(left, right, True, entry.when, how)
+        yield Link(left, right, True, entry.when, how, entry.author)
     for left, right in entry.correction.apart:
-        yield Link(left, right, False, entry.when, how)
+        yield Link(left, right, False, entry.when, how, entry.author)
 
 
 def _curve(

@@ -16,7 +16,7 @@ from pathlib import Path
 
 from a3s_desktop.core.correction import Correction
 from a3s_desktop.core.types import Answer
-from a3s_desktop.errors import A3SError, InputError, ProjectError
+from a3s_desktop.errors import InputError, ProjectError, StorageFailedError
 from a3s_desktop.i18n import tr
 from a3s_desktop.session.agreement import Agreement, Sayings, agreement
 from a3s_desktop.session.entries import (
@@ -121,13 +121,13 @@ def read_other(folder: Path, ours: Path | None = None) -> Other:
         raise InputError(
             tr("{folder} is the project that is open.", folder=show(folder)), tr("Choose the folder of the other one.")
         )
-    with open_workspace(folder, read_only=True) as workspace:
-        try:
+    try:
+        with open_workspace(folder, read_only=True) as workspace:
             history = History.fold(workspace.journal.records())
-        except A3SError as error:
-            message = tr("{folder} cannot be merged. {problem}", folder=show(folder), problem=error.message)
-            raise type(error)(message, error.hint) from error
-        return Other(workspace.name, workspace.id, workspace.items.paths, history, workspace.recovery.text)
+            return Other(workspace.name, workspace.id, workspace.items.paths, history, workspace.recovery.text)
+    except (ProjectError, StorageFailedError) as error:
+        message = tr("{folder} cannot be merged. {problem}", folder=show(folder), problem=error.message)
+        raise type(error)(message, error.hint) from error
 
 
 def plan_merge(
