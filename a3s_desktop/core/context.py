@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator, Mapping, Sequence
+from collections.abc import Callable, Generator, Mapping, Sequence
 from itertools import chain, pairwise
 from typing import Any, Protocol
 
@@ -80,6 +80,9 @@ class Context:
         The strategy's own growing lists of numbers.
     watchers : list of Watcher
         Told of every merge and split.
+    divider : callable or None
+        How the strategy divides a cluster between two samples that differ, ``divider(left, right)``; None: each
+        sample goes to the more probable of the two.
     """
 
     def __init__(
@@ -104,6 +107,7 @@ class Context:
         self.tables: dict[str, LoggedDict[int, int]] = {}
         self.rows_of: dict[str, LoggedRows] = {}
         self.watchers: list[Watcher] = []
+        self.divider: Callable[[int, int], None] | None = None
         self._scales = tuple(_scale(view) for view in self.views)
         self._position = np.full(graph.n, -1, np.int32)  # scratch of `pair_probabilities`, all -1 between calls
 
@@ -270,7 +274,7 @@ class Context:
             self._unite(left, right)
         for left, right in correction.apart:
             if self.partition.cluster_of(left) == self.partition.cluster_of(right):
-                self._cut(left, right)
+                (self.divider or self._cut)(left, right)
         for group in correction.identities:
             self._announce(self.home(group[0]))
         self._put_away(correction.junk)

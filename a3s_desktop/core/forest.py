@@ -119,14 +119,20 @@ class Forest(Watcher):
             self._root[part] = self._prepared[first] if first in self._prepared else self._plant(part)
         self._prepared.clear()
 
-    def cut(self, cluster: int, node: int) -> None:
+    def cut(self, cluster: int, node: int, differ: tuple[int, int] | None = None) -> None:
         """Divide a cluster where the two parts below a node turned out to differ.
 
         The rest of the tree follows the part that it is must-linked with, else the one that it resembles more,
         nearest branches first.
+
+        Parameters
+        ----------
+        cluster, node : int
+        differ : (int, int), optional
+            Samples of the first and of the second part that are known to differ; default: their faces.
         """
         first, second = self.children(node)
-        faces = self.face(first), self.face(second)
+        faces = differ or (self.face(first), self.face(second))
         for branch in self._branches_above(cluster, node):
             if self._follows_first(branch, first, second):
                 first = self._join(first, branch)
@@ -138,6 +144,19 @@ class Forest(Watcher):
         else:
             parts = self._mended(parts, faces)
         self._context.split(cluster, parts)
+
+    def cut_between(self, left: int, right: int) -> None:
+        """Divide a cluster between two of its samples that differ: where their branches of the tree meet."""
+        cluster = self._context.partition.cluster_of(left)
+        parent = self._parents(cluster)
+        above = [left]
+        while above[-1] in parent:
+            above.append(parent[above[-1]])
+        on_the_way, node = set(above), right
+        while node not in on_the_way:
+            node = parent[node]
+        below = above[above.index(node) - 1]
+        self.cut(cluster, node, (left, right) if self.children(node)[0] == below else (right, left))
 
     # --- inner workings
 
@@ -156,6 +175,16 @@ class Forest(Watcher):
 
     def _branches_above(self, cluster: int, node: int) -> list[int]:
         """What else hangs on the way from a node up to its root, nearest first."""
+        parent = self._parents(cluster)
+        branches: list[int] = []
+        while node in parent:
+            left, right = self.children(parent[node])
+            branches.append(right if node == left else left)
+            node = parent[node]
+        return branches
+
+    def _parents(self, cluster: int) -> dict[int, int]:
+        """The node above each node of a cluster's tree but the root."""
         parent: dict[int, int] = {}
         stack = [self._root[cluster]]
         while stack:
@@ -164,12 +193,7 @@ class Forest(Watcher):
                 for child in self.children(at):
                     parent[child] = at
                     stack.append(child)
-        branches: list[int] = []
-        while node in parent:
-            left, right = self.children(parent[node])
-            branches.append(right if node == left else left)
-            node = parent[node]
-        return branches
+        return parent
 
     def _follows_first(self, branch: int, first: int, second: int) -> bool:
         store = self._context.store

@@ -107,6 +107,8 @@ def apply(context: Context, forest: Forest, operation: str, i: int, j: int) -> N
         store.add(i, j, Answer.SAME if operation == "same" else Answer.DIFFERENT)
         if operation == "same" and a != b:
             context.merge(a, b, (i, j))
+        elif operation == "different" and a == b and i < j:
+            forest.cut_between(i, j)
         elif operation == "different" and a == b:
             context.isolate(j)
 
@@ -305,3 +307,21 @@ def test_a_long_chain_needs_no_recursion(monkeypatch: pytest.MonkeyPatch) -> Non
     forest.grow()
     assert sorted(forest.leaves(forest.root(0)).tolist()) == list(range(n))
     assert len(forest.nodes(forest.root(0))) == n - 1
+
+
+@given(st.integers(0, 10_000), st.integers(0, 25), st.integers(0, 25))
+def test_a_cluster_is_cut_where_the_branches_of_two_samples_meet(seed: int, first: int, second: int) -> None:
+    context, forest = random_forest(seed, 0.4, 2)
+    left, right = first % N, second % N
+    cluster = context.partition.cluster_of(left)
+    if left == right or context.partition.cluster_of(right) != cluster:
+        return
+    leaves = {node: set(forest.leaves(node).tolist()) for node, *_ in forest.nodes(forest.root(cluster))}
+    meeting = min((node for node, own in leaves.items() if {left, right} <= own), key=lambda node: len(leaves[node]))
+    sides = [set(forest.leaves(child).tolist()) for child in forest.children(meeting)]
+    context.store.add(left, right, Answer.DIFFERENT)
+    forest.cut_between(left, right)
+    labels = context.partition.labels
+    assert labels[left] != labels[right]
+    for side in sides:  # what hung below the meeting stays together
+        assert len({int(labels[i]) for i in side}) == 1

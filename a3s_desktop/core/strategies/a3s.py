@@ -129,6 +129,7 @@ class A3S:
         forest = Forest(context, similarity)
         facts = GroupFacts(context, links, forest)
         context.watchers += [links, forest, facts]
+        context.divider = forest.cut_between
         return facts
 
     # --- steps
