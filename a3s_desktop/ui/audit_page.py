@@ -74,7 +74,7 @@ class AuditPage(QWidget):
         self._ready = False
         self._moment = QTimer(self, singleShot=True)
         self._moment.timeout.connect(self._on_settled)
-        self._panes = [ImagePane(loader) for _ in range(2)]
+        self._panes = (ImagePane(loader), ImagePane(loader))
         self._linked = LinkedPanes(*self._panes, settings.value.linked, self)
         self._build()
         bridge.stateChanged.connect(self._on_state)

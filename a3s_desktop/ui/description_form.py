@@ -45,10 +45,10 @@ class DescriptionForm(QWidget):
         self._preset = preset
         self.way = choices([way for way in _WAYS if way[0] != PRESET or preset])
         self.model = PathField(tr("ONNX model"), tr("A file that was exported as .onnx"), pattern=MODEL_FILTER)
-        self.size = QSpinBox()
-        self.size.setRange(0, 2048)
-        self.size.setSpecialValueText(tr("As the model says, else 224"))
-        indent(self.size)
+        self.side = QSpinBox()
+        self.side.setRange(0, 2048)
+        self.side.setSpecialValueText(tr("As the model says, else 224"))
+        indent(self.side)
         self.mean, self.deviation = QLineEdit(), QLineEdit()
         for edit in (self.mean, self.deviation):
             edit.setPlaceholderText(tr("As the model says, else ImageNet's"))
@@ -60,7 +60,7 @@ class DescriptionForm(QWidget):
         self._details = QWidget()
         form = new_form(self._details)
         form_row(form, tr("Model file"), self.model)
-        form_row(form, tr("Image size"), self.size, tr("Side of the square that images are brought to, in pixels."))
+        form_row(form, tr("Image size"), self.side, tr("Side of the square that images are brought to, in pixels."))
         form_row(form, tr("Mean"), self.mean, tr("Taken off the channels, for values from 0 to 1: 0.485, 0.456, 0.406"))
         form_row(
             form, tr("Deviation"), self.deviation, tr("What the channels are divided by then: 0.229, 0.224, 0.225")
@@ -80,7 +80,7 @@ class DescriptionForm(QWidget):
         self.way.currentIndexChanged.connect(self._show_choice)
         self.way.currentIndexChanged.connect(self.changed)
         self.model.changed.connect(self.changed)
-        self.size.valueChanged.connect(self.changed)
+        self.side.valueChanged.connect(self.changed)
         for edit in (self.mean, self.deviation, self.output):
             edit.textChanged.connect(self.changed)
         for combo in (self.layout_order, self.channels):
@@ -91,7 +91,7 @@ class DescriptionForm(QWidget):
         """As in a new form."""
         self.way.setCurrentIndex(0)
         self.model.set_path(None)
-        self.size.setValue(0)
+        self.side.setValue(0)
         for edit in (self.mean, self.deviation, self.output):
             edit.clear()
         self.layout_order.setCurrentIndex(0)
@@ -109,7 +109,7 @@ class DescriptionForm(QWidget):
             descriptor=way == MODEL,
             model="" if path is None else str(path),
             model_options=ModelOptions(
-                size=self.size.value() or None,
+                size=self.side.value() or None,
                 mean=three_numbers(self.mean.text()),
                 std=three_numbers(self.deviation.text()),
                 layout=self.layout_order.currentData(),

@@ -214,6 +214,8 @@ class PaneSource(QObject):
     def _develop(self, *, preview: bool) -> None:
         """The decoded image with the wanted tones: at once where it is shown as it is, else off this thread."""
         self._coming = preview
+        if self._decoded is None:
+            return
         if self._adjustments.neutral:
             self._loader.darkroom.drop(self._group)
             self._developing = 0

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Any
 
 from PySide6.QtCore import Qt, Signal, Slot
 from PySide6.QtWidgets import QCheckBox, QFrame, QGridLayout, QLabel, QPushButton, QSlider, QWidget
@@ -87,7 +88,7 @@ class TonesPanel(QFrame):
 
     @Slot(int)
     def _on_slider(self, _value: int) -> None:
-        numbers = {name: slider.value() for name, slider in self.sliders.items()}
+        numbers: dict[str, Any] = {name: slider.value() for name, slider in self.sliders.items()}
         self.changed.emit(replace(self._value, **numbers))
 
     @Slot(bool)

@@ -128,7 +128,7 @@ def test_a_model_is_asked_for_and_what_it_does_not_say_is_said(qtbot, page, crea
     text = settled(qtbot, page)
     assert "does not say what size" in text
     assert "mean and deviation" in text
-    form.size.setValue(32)
+    form.side.setValue(32)
     form.mean.setText("0,5; 0,5; 0,5")
     form.deviation.setText("0.25, 0.25, 0.2")
     text = settled(qtbot, page)
