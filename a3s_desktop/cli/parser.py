@@ -7,7 +7,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from a3s_desktop import __version__
-from a3s_desktop.cli import benchmark, commands, data, joining, transfer, windows
+from a3s_desktop.cli import benchmark, commands, data, joining, later, transfer, windows
 from a3s_desktop.core.types import (
     AGGREGATIONS,
     INITIAL_CLUSTERINGS,
@@ -148,6 +148,31 @@ def _project_commands(all_commands: argparse._SubParsersAction[argparse.Argument
     one = _add(all_commands, "save-model", data.save_model, "write EfficientNet-Lite0 as an ONNX model")
     one.add_argument("--out", type=Path, required=True, metavar="FILE", help="the file to be written")
     one.add_argument("--overwrite", action="store_true", help="replace FILE where it exists")
+
+    one = _add(
+        all_commands,
+        "add",
+        later.add,
+        "add images to a project; every answer, name and mark stays",
+        "What the project was before is kept in its folder 'earlier'. Undo does not take the images out again.",
+    )
+    later.add_arguments(one)
+    one = _add(
+        all_commands,
+        "replace-features",
+        later.replace_features,
+        "replace the features of a project by those of a better model",
+        "The report says what would change; every answer stays in force.",
+    )
+    later.replace_arguments(one)
+    one = _add(
+        all_commands,
+        "locate",
+        later.locate,
+        "tell a project where its images are now",
+        "They are found by their path in the folder, else by what the files hold; none is dropped.",
+    )
+    later.locate_arguments(one)
 
     one = _add(all_commands, "info", commands.info, "show the state of a project")
     one.add_argument("project", type=Path, metavar="PROJECT", help="the project folder")

@@ -24,6 +24,7 @@ from a3s_desktop.storage.drafts import Draft, check_space
 from a3s_desktop.storage.images import ImageProblem
 from a3s_desktop.storage.items import Items
 from a3s_desktop.storage.later_images import AddReport, AddSpec, check_addition
+from a3s_desktop.storage.relink import load_contents, read_contents
 from a3s_desktop.storage.workspace import Workspace, open_workspace
 from a3s_desktop.task import Task
 
@@ -147,17 +148,21 @@ def _write(session: Session, workspace: Workspace, draft: Draft, report: AddRepo
     draft.save_initial(initial)
     if base is not None:
         draft.save_stage("base", base.arrays, base.to_json())
+    sizes, digests = load_contents(workspace)
+    new_sizes, new_digests = read_contents(report.root, report.paths, task)
+    contents: dict[str, npt.NDArray[Any]] = {"sizes": np.concatenate((sizes, new_sizes)), "digests": np.concatenate((digests, new_digests))}
+    draft.save_stage("contents", contents, {})
     task.check()
     answers = session.state.answers
     change = {"what": "add", "images": len(report.paths), "answers": answers, "at": time.time()}
     draft.commit(change)
-    sizes = np.unique(homes[homes > session.engine.labels.max(initial=-1)], return_counts=True)[1]
+    counts = np.unique(homes[homes > session.engine.labels.max(initial=-1)], return_counts=True)[1]
     return Added(
         images=len(report.paths),
-        placed=len(homes) - int(sizes.sum()),
-        grouped=int(sizes[sizes > 1].sum()),
-        clusters=int((sizes > 1).sum()),
-        single=int((sizes == 1).sum()),
+        placed=len(homes) - int(counts.sum()),
+        grouped=int(counts[counts > 1].sum()),
+        clusters=int((counts > 1).sum()),
+        single=int((counts == 1).sum()),
         answers=answers,
         problems=tuple(problem for problem in problems if problem.path in set(report.paths)),
     )

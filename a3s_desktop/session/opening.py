@@ -17,6 +17,7 @@ from a3s_desktop.session.replay import Base
 from a3s_desktop.session.session import Session
 from a3s_desktop.storage.embedding import prepare
 from a3s_desktop.storage.parts import same_photo_pairs
+from a3s_desktop.storage.relink import Located, find_images, load_contents, read_contents, relink
 from a3s_desktop.storage.workspace import (
     ProjectSpec,
     SpecReport,
@@ -66,7 +67,7 @@ def create_project(spec: ProjectSpec, task: Task, report: SpecReport | None = No
     ------
     InputError, ProjectError, StorageFailedError, Cancelled
     """
-    stages = 1 + stage_count(max(1, len(spec.features)), spec.initial.for_strategy(spec.strategy.strategy))
+    stages = 2 + stage_count(max(1, len(spec.features)), spec.initial.for_strategy(spec.strategy.strategy))
     checks = int(report is None)
     if report is None:
         task.plan(1 + stages + 2 * (spec.embedding is not None))
@@ -80,6 +81,7 @@ def create_project(spec: ProjectSpec, task: Task, report: SpecReport | None = No
     workspace = create_workspace(spec, report, task)
     try:
         _first_stage(workspace, task)
+        _note_contents(workspace, task)
     except BaseException:
         workspace.discard()
         raise
@@ -139,6 +141,34 @@ def open_session(folder: Path, read_only: bool = False, task: Task | None = None
         workspace.close()
         raise
     return session, OpenReport(workspace.recovery.text, (*workspace.warnings, *session.warnings))
+
+
+def locate_images(folder: Path, images: Path, task: Task | None = None) -> Located:
+    """Tell a project that is not open where its images are now; all of them are looked for, none is dropped.
+
+    Raises
+    ------
+    InputError, ProjectError, StorageFailedError, Cancelled
+    """
+    task = task or Task()
+    task.plan(2)
+    with open_workspace(folder) as workspace:
+        task.stage(tr("Looking for the images"))
+        located = find_images(workspace, images, task)
+        task.stage(tr("Noting what the image files hold"))
+        before = load_contents(workspace)
+        sizes, digests = read_contents(located.root, located.paths, task)
+        unknown = sizes < 0
+        sizes[unknown], digests[unknown] = before[0][unknown], before[1][unknown]
+        workspace.save_stage("contents", {"sizes": sizes, "digests": digests}, {})
+        relink(workspace, located)
+    return located
+
+
+def _note_contents(workspace: Workspace, task: Task) -> None:
+    task.stage(tr("Noting what the image files hold"))
+    sizes, digests = read_contents(workspace.items.root, workspace.items.paths, task)
+    workspace.save_stage("contents", {"sizes": sizes, "digests": digests}, {})
 
 
 def _first_stage(workspace: Workspace, task: Task) -> InitialState:

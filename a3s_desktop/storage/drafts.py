@@ -20,7 +20,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from a3s_desktop.core.types import FloatArray, InitialState
+from a3s_desktop.core.types import FloatArray, InitialOptions, InitialState
 from a3s_desktop.errors import ProjectError, ReadOnlyError
 from a3s_desktop.i18n import number, tr
 from a3s_desktop.storage import files, sqlite
@@ -52,6 +52,17 @@ class Draft:
         self._artifacts = ArtifactStore(self._folder / ARTIFACTS_FOLDER)
         self._written: list[Path] = []
         self._stages: list[Path] = []
+
+    @property
+    def initial_options(self) -> InitialOptions:
+        """The options of stage one from now on."""
+        return InitialOptions.from_json(self._facts["initial"])
+
+    def replace_views(self, count: int) -> None:
+        """Note that the features are others from now on: so many files, which no description here made."""
+        if count != len(self._workspace.facts["features"]):
+            self._facts["initial"] = {**self._facts["initial"], "weights": []}
+        self._facts["choices"] = {**self._workspace.choices, "embedding": None}
 
     def add_view(self, source: str, count: int, columns: int, blocks: Iterable[npt.NDArray[Any]]) -> FloatArray:
         """Write the next feature file; returns it, float32 (count, columns), memory-mapped.
@@ -160,7 +171,7 @@ def keep_earlier(workspace: Workspace) -> None:
             name = items_name(workspace.epoch)
             _link(folder / name, temporary / name)
             files.make_folder(temporary / ARTIFACTS_FOLDER)
-            for stage in ("initial", "base"):
+            for stage in ("initial", "base", "contents"):
                 kept = workspace.stage_folder(stage)
                 if kept.is_dir():
                     target = temporary / ARTIFACTS_FOLDER / kept.name

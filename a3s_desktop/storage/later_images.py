@@ -159,7 +159,8 @@ class _Check:
     def _source(self) -> None:
         """Where the features of the new images are to come from."""
         given, wanted = len(self._spec.features), len(self._workspace.views())
-        described = (self._workspace.folder / EMBEDDING / "projection").is_dir()
+        made_here = bool(self._workspace.choices.get("embedding"))
+        described = made_here and (self._workspace.folder / EMBEDDING / "projection").is_dir()
         if given and given != wanted:
             raise InputError(
                 trn(
