@@ -192,7 +192,7 @@ class ClusterPane(QWidget):
 
     def changeEvent(self, event: QEvent) -> None:
         super().changeEvent(event)
-        if event.type() in (QEvent.Type.PaletteChange, QEvent.Type.StyleChange) and hasattr(self, "_title_text"):
+        if event.type() == QEvent.Type.PaletteChange and hasattr(self, "_title_text"):
             self._dress()
 
     def _elide(self) -> None:

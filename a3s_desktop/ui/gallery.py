@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from PySide6.QtCore import QEvent, QModelIndex, QPoint, Qt, QTimer, Signal, Slot
-from PySide6.QtGui import QDragEnterEvent, QDragLeaveEvent, QDragMoveEvent, QDropEvent, QKeyEvent
+from PySide6.QtGui import QAction, QDragEnterEvent, QDragLeaveEvent, QDragMoveEvent, QDropEvent, QKeyEvent
 from PySide6.QtWidgets import (
     QComboBox,
     QHBoxLayout,
@@ -237,7 +237,8 @@ class Gallery(QWidget):
 
     def _build(self) -> None:
         self.search = SearchField(tr("Name, number or file name"), tr("Find clusters by name, number or file name"))
-        self._glass = self.search.addAction(icon("search"), QLineEdit.ActionPosition.LeadingPosition)
+        self._glass = QAction(icon("search"), "", self.search)  # one that Qt makes may go before its field does
+        self.search.addAction(self._glass, QLineEdit.ActionPosition.LeadingPosition)
         self.order, self.kind = QComboBox(), QComboBox()
         self.order.setAccessibleName(tr("Order of the clusters"))
         self.kind.setAccessibleName(tr("Which clusters are shown"))

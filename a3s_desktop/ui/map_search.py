@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from PySide6.QtCore import QEvent, QPoint, Qt, QTimer, Signal, Slot
-from PySide6.QtGui import QKeyEvent
+from PySide6.QtGui import QAction, QKeyEvent
 from PySide6.QtWidgets import QLineEdit, QListWidget, QListWidgetItem, QWidget
 
 from a3s_desktop.i18n import tr, trn
@@ -119,7 +119,8 @@ class MapSearch(QLineEdit):
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         self.setClearButtonEnabled(True)
         self.setMinimumWidth(70)
-        self._glass = self.addAction(icon("search"), QLineEdit.ActionPosition.LeadingPosition)
+        self._glass = QAction(icon("search"), "", self)  # one that Qt makes may go before its field does
+        self.addAction(self._glass, QLineEdit.ActionPosition.LeadingPosition)
         self.results = QListWidget(stage)
         self.results.setFocusPolicy(Qt.FocusPolicy.NoFocus)
         self.results.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
