@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import stat
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -58,22 +59,25 @@ def load_known_labels(path: Path, paths: Sequence[str], root: str = "") -> tuple
         The file cannot be read, or it has no such columns.
     """
     try:
-        if path.stat().st_size > LARGEST:
+        found = path.stat()
+        if not stat.S_ISREG(found.st_mode) and not stat.S_ISDIR(found.st_mode):  # a device may never end
+            raise InputError(tr("{path} is no ordinary file.", path=files.show(path)))
+        if found.st_size > LARGEST:
             raise InputError(tr("{path} is too large for a list of names.", path=files.show(path)))
     except OSError as error:
         raise tables.unreadable(path, error) from error
     rows = _json_rows(path) if path.suffix.lower() == ".json" else _table_rows(path)
     index = NameIndex(paths, root)
-    found = []
+    labels = []
     for file, name, group, junk, where in rows:
         if name or group or junk:
             item = index.find(file)
-            found.append(KnownLabel(-1 if item is None else item, file, name, group, junk, where))
-    if not found:
+            labels.append(KnownLabel(-1 if item is None else item, file, name, group, junk, where))
+    if not labels:
         raise InputError(
             tr("{path} gives no image a name.", path=files.show(path)), tr("Give it the columns file,label.")
         )
-    return tuple(found)
+    return tuple(labels)
 
 
 _Row = tuple[str, str, str, bool, str]

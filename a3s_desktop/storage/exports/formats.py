@@ -158,6 +158,8 @@ def write_export(
         path = files.long_path(out)
         if path.is_dir():
             raise TargetExistsError(out, tr("{path} is a folder, not a file.", path=files.show(out)))
+        if os.path.lexists(path) and not (path.is_file() or path.is_symlink()):  # a device, a pipe
+            raise TargetExistsError(out, tr("{path} is no ordinary file.", path=files.show(out)))
         if not overwrite and os.path.lexists(path):
             raise TargetExistsError(out)
     return chosen.write(state, out, overwrite, options or ExportOptions(), task or Task())

@@ -5,6 +5,8 @@ from __future__ import annotations
 import builtins
 import csv
 import json
+import os
+import stat
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -123,3 +125,11 @@ def test_an_unknown_format_names_those_that_there_are(state: State, out: Path) -
     with pytest.raises(InputError, match="xlsx") as caught:
         write_export("xlsx", state(), out / "x")
     assert "parquet" in caught.value.hint
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="no pipes in the file system")
+def test_a_device_is_never_replaced(state: State, out: Path) -> None:
+    os.mkfifo(out / "pipe")
+    with pytest.raises(TargetExistsError, match="ordinary"):
+        write_export("csv", state(), out / "pipe", overwrite=True)
+    assert stat.S_ISFIFO((out / "pipe").stat().st_mode)
