@@ -107,7 +107,7 @@ def test_all_that_speaks_against_is_listed_and_left_out(blobs: Data) -> None:
     free = [item for item in range(48) if not engine.store.is_touched(item)]
     session.perform(Junk((free[0],)))
     labels = (
-        *rows({item: "One" for item in differing}),
+        *rows(dict.fromkeys(differing, "One")),
         *rows({same[0]: "Two", same[1]: "Three"}),
         *rows({free[0]: "Four", free[1]: "Five", free[2]: "five ", free[3]: "x" * 300}),
         KnownLabel(free[1], "again.png", "Six", "", False, "row 90"),
