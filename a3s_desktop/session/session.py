@@ -35,7 +35,8 @@ from a3s_desktop.session.listing import HistoryList, nodes_behind
 from a3s_desktop.session.merging import MergePlan
 from a3s_desktop.session.operations import Operation
 from a3s_desktop.session.overview import Overview
-from a3s_desktop.session.replay import RECENT, Base, EngineSource, Start
+from a3s_desktop.session.position import RECENT, Start
+from a3s_desktop.session.replay import Base, EngineSource
 from a3s_desktop.session.state import Change, ChangeKind, HistoryEntry, LookAhead, no_items
 from a3s_desktop.session.transactions import Outcome, Transactions
 from a3s_desktop.session.view import history_entry, look_ahead

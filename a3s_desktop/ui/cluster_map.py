@@ -7,13 +7,13 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-import shiboken6
 from PySide6.QtCore import QEvent, QPointF, Qt, QTimer, Signal, Slot
 from PySide6.QtGui import QColor, QKeyEvent
-from PySide6.QtWidgets import QApplication, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QVBoxLayout, QWidget
 
 from a3s_desktop.core.types import IndexArray
 from a3s_desktop.i18n import tr
+from a3s_desktop.ui.focus_return import FocusReturn
 from a3s_desktop.ui.image_loader import ImageLoader
 from a3s_desktop.ui.map_colours import ColourBy, legend, look
 from a3s_desktop.ui.map_data import MapData, MapItems
@@ -75,7 +75,7 @@ class ClusterMap(QWidget):
         self._open: int | None = None  # the cluster whose images are open
         self._marked: IndexArray = np.zeros(0, np.int64)  # what the search found
         self._remark = ""
-        self._came_from: QWidget | None = None
+        self._focus = FocusReturn(self)
         self._frame = MapFrame(self._data)
         self._plot = self._frame.scene
         self._plot.names.text = self._data.short_name
@@ -282,8 +282,7 @@ class ClusterMap(QWidget):
         self._hover.hovered.connect(self.itemHovered)
         plot.keyPressed.connect(self._key)
         self._keys.reached.connect(self._hover.reached)
-        QApplication.instance().focusChanged.connect(self._focus_moved)
-        frame.search.left.connect(self._give_focus_back)
+        frame.search.left.connect(self._focus.give_back)
         self._keys.opened.connect(self._choose)
         self._keys.toggled.connect(self._selecting.toggle)
         self._keys.asked.connect(self._asked)
@@ -305,21 +304,7 @@ class ClusterMap(QWidget):
             self._frame.search.setFocus(Qt.FocusReason.ShortcutFocusReason)
             self._frame.search.selectAll()
         elif not self._selecting.back():
-            self._give_focus_back()
-
-    def _give_focus_back(self) -> None:
-        """To what had it before the map was entered, so that the answer keys are the pair's again."""
-        back = self._came_from
-        self._came_from = None
-        if back is not None and shiboken6.isValid(back) and back.isVisible():
-            back.setFocus(Qt.FocusReason.OtherFocusReason)
-        else:
-            self._plot.clearFocus()
-
-    @Slot(QWidget, QWidget)
-    def _focus_moved(self, before: QWidget | None, now: QWidget | None) -> None:
-        if now is not None and before is not None and self.isAncestorOf(now) and not self.isAncestorOf(before):
-            self._came_from = before
+            self._focus.give_back()
 
     def changeEvent(self, event: QEvent) -> None:
         super().changeEvent(event)

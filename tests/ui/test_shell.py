@@ -113,9 +113,11 @@ def test_every_action_is_in_a_menu_with_its_key(desk):
 
     for action in desk.window.menuBar().actions():
         walk(action.menu())
-    assert set(found) - {""} == {spec.id for spec in ACTIONS}
+    # What a held key repeats (moving an image, a bit brighter) is for keys; the shortcut editor and the help list it.
+    assert {spec.id for spec in ACTIONS if not spec.repeat} <= set(found) - {""} <= {spec.id for spec in ACTIONS}
     for spec in ACTIONS:
-        assert bool(found[spec.id].shortcuts()) == bool(spec.keys), spec.id
+        if spec.id in found:
+            assert bool(found[spec.id].shortcuts()) == bool(spec.keys), spec.id
 
 
 def test_start_open_close(desk, project, settings):
@@ -136,7 +138,7 @@ def test_start_open_close(desk, project, settings):
 
 def test_answers_undo_and_the_map_follow(desk, project):
     desk.open(project)
-    desk.until(lambda: len(desk.program.map._points.grid) == 36)
+    desk.until(lambda: len(desk.program.map.plot.places) == 36)
     for _ in range(5):
         desk.answer()
     assert desk.program.bridge.state.answers == 5
