@@ -38,4 +38,6 @@ class FocusReturn(QObject):
 
     def _part(self) -> QWidget:
         # Asked for, not kept: a cycle of references would leave the part to the garbage collector.
-        return self.parent()
+        part = self.parent()
+        assert isinstance(part, QWidget)
+        return part
