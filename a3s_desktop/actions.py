@@ -217,6 +217,12 @@ ACTIONS: tuple[ActionSpec, ...] = (
                "Open the folder that holds what was exported last."),
     ActionSpec("project.labels", "Known names…", (), Scope.WINDOW, "import",
                "Take names over from a table: they become confirmed names."),
+    ActionSpec("project.add", "Add images…", (), Scope.WINDOW, "plus",
+               "Take new images in; every answer, name and mark stays."),
+    ActionSpec("project.replace", "Replace features…", (), Scope.WINDOW, "import",
+               "Use the features of a better model; every answer stays."),
+    ActionSpec("project.locate", "Locate image folder…", (), Scope.WINDOW, "folder",
+               "Say where the images are after they were moved."),
     ActionSpec("project.close", "Close project", ("Ctrl+W",), Scope.WINDOW, "close", "Go back to the start page."),
     # the program
     ActionSpec("settings.keys", "Keyboard shortcuts…", ("Ctrl+K",), Scope.WINDOW, "keyboard",

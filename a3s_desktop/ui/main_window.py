@@ -24,6 +24,7 @@ _MENUS: tuple[tuple[str, tuple[str, ...]], ...] = (
         mark("&Project"),
         (
             "project.new", "project.open", "project.demo", "",
+            "project.add", "project.replace", "project.locate", "",
             "project.labels", "project.export", "project.show_export", "", "project.close", "app.quit",
         ),
     ),

@@ -26,6 +26,7 @@ from a3s_desktop.ui.image_loader import ImageLoader
 from a3s_desktop.ui.jobs import Jobs, Worker
 from a3s_desktop.ui.label_page import LabelPage
 from a3s_desktop.ui.labels_flow import LabelsFlow
+from a3s_desktop.ui.later_flow import LaterFlow
 from a3s_desktop.ui.main_window import MainWindow
 from a3s_desktop.ui.map_corrections import MapCorrections
 from a3s_desktop.ui.map_export import MapExport
@@ -128,6 +129,7 @@ class Program:
         self.theme.languageChosen.connect(self.help.say_language)
         self.crashes = CrashReport(self.window, self.jobs, log_file)
         self.export_flow = ExportFlow(self.window, self.bridge, self.jobs, self.shortcuts, settings)
+        self.later_flow = LaterFlow(self.window, self.bridge, self.jobs, self.shortcuts)
         self.labels_flow = LabelsFlow(self.window, self.bridge, self.jobs, self.shortcuts, settings)
         self.map_corrections = MapCorrections(self.bridge, self.map_panel, self.corrections, self.window)
         self.map_export = MapExport(self.window, self.map_panel, self.jobs, settings)
