@@ -212,7 +212,7 @@ class HistoryList:
             tests.append(lambda node: node.entry.when >= wanted.since)
         if wanted.without_effect:
             conflicts = frozenset(self._conflicts)
-            tests.append(lambda node: node.entry.withdrawn or node.count in conflicts)
+            tests.append(lambda node: _is_without_effect(node.entry) or node.count in conflicts)
         if wanted.clusters:
             inside = np.isin(self._labels, list(wanted.clusters))
             tests.append(lambda node: any(inside[item] for item in items_of(node.entry)))
@@ -276,6 +276,10 @@ def items_of(entry: Entry) -> Collection[int]:
     if isinstance(entry, RecordedCorrection):
         return {*entry.shown, *entry.anchors, *entry.correction.samples()}
     return entry.shown
+
+
+def _is_without_effect(entry: Entry) -> bool:
+    return entry.withdrawn or (isinstance(entry, RecordedCorrection) and entry.held)
 
 
 def _said(entry: Entry) -> tuple[int, int, Answer] | None:

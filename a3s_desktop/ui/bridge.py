@@ -19,6 +19,7 @@ from a3s_desktop.ui.engine_room import EngineRoom, Opened, Reading
 from a3s_desktop.ui.jobs import Job, Jobs, Worker
 
 if TYPE_CHECKING:
+    from a3s_desktop.session.merging import MergePlan
     from a3s_desktop.session.operations import Operation
     from a3s_desktop.storage.items import Items
 
@@ -218,10 +219,22 @@ class Bridge(QObject):
             self._performed = (operation, tuple(dropping))
 
     @Slot(int, object)
-    def change(self, number: int, answer: Answer | None) -> None:
-        """Answer an old question differently, or take an old entry back (None); ``number`` is the entry's."""
+    def change(self, number: int, answer: Answer | None, also: Collection[int] = ()) -> None:
+        """Answer an old question differently, or take an old entry back (None); ``number`` is the entry's.
+
+        ``also``: numbers of entries to be taken back in the same step.
+        """
         if self._may_operate():
-            self._operate(self._room.change, number, answer, long=True)
+            self._operate(self._room.change, number, answer, tuple(also), long=True)
+
+    def merge(self, plan: MergePlan) -> None:
+        """Take over what another annotator did; the plan comes from `Reading.MERGE_PLAN`."""
+        if self._may_operate():
+            self._operate(self._room.merge, plan, long=True)
+
+    def set_author(self, name: str) -> None:
+        """Whose name is kept with what is entered from now on."""
+        self._room.author = name
 
     @Slot()
     def cancel_operation(self) -> None:

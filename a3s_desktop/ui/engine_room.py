@@ -18,6 +18,7 @@ from a3s_desktop.task import Task
 from a3s_desktop.ui.map_raster import PointGrid
 
 if TYPE_CHECKING:
+    from a3s_desktop.session.merging import MergePlan
     from a3s_desktop.session.operations import Operation
     from a3s_desktop.session.session import Session
     from a3s_desktop.storage.items import Items
@@ -70,6 +71,9 @@ class Reading(enum.Enum):
     MEMBERS = "members"  # (cluster) -> tuple of (item, doubt), most doubtful first
     JUNK = "junk"  # () -> tuple of items
     NEAREST = "nearest"  # (cluster, count) -> tuple of Home
+    MERGE_PLAN = "merge plan"  # (folder of the other project) -> MergePlan
+    DISAGREEMENTS = "disagreements"  # () -> tuple of Disagreement
+    MOVED_BY = "moved by"  # (numbers of entries) -> images that would move if they were taken back
     HOMES = "homes"  # (items or None for all single images) -> tuple of Home
     EXPORT = "export"  # () -> ExportState, immutable
     LABELS = "labels"  # (rows of KnownLabel) -> LabelsPlan
@@ -77,9 +81,16 @@ class Reading(enum.Enum):
 
 
 class EngineRoom:
-    """Every method runs on the engine thread and names the project it is meant for."""
+    """Every method runs on the engine thread and names the project it is meant for.
+
+    Attributes
+    ----------
+    author : str
+        Whose name is kept with each entry; may be set from any thread.
+    """
 
     def __init__(self) -> None:
+        self.author = ""
         self._session: Session | None = None
         self._id = 0
         self._ids = itertools.count(1)
@@ -122,9 +133,15 @@ class EngineRoom:
         """Carry a correction out, taking back the entries that contradict it; on return it is on disk."""
         return (project, *self._of(project).perform(operation, dropping, task))
 
-    def change(self, project: int, number: int, answer: Answer | None, task: Task) -> tuple[int, SessionState, Change]:
-        """Change an old answer, or take an old entry back (None)."""
-        return (project, *self._of(project).change(number, answer, task))
+    def change(
+        self, project: int, number: int, answer: Answer | None, also: Collection[int], task: Task
+    ) -> tuple[int, SessionState, Change]:
+        """Change an old answer, or take an old entry back (None), and ``also`` others."""
+        return (project, *self._of(project).change(number, answer, task, also))
+
+    def merge(self, project: int, plan: MergePlan, task: Task) -> tuple[int, SessionState, Change]:
+        """Take over what another annotator did."""
+        return (project, *self._of(project).merge(plan, task))
 
     def audit(self, project: int, left: int, right: int, answer: Answer) -> tuple[int, SessionState, Change]:
         """Note what a pair of the random sample is."""
@@ -148,6 +165,9 @@ class EngineRoom:
             Reading.JUNK: overview.junk,
             Reading.NEAREST: overview.nearest,
             Reading.HOMES: overview.homes,
+            Reading.MERGE_PLAN: session.joint.plan,
+            Reading.DISAGREEMENTS: session.joint.disagreements,
+            Reading.MOVED_BY: session.moved_by,
             Reading.DOUBTS: overview.doubts,
             Reading.EXPORT: session.export_state,
             Reading.LABELS: partial(plan_labels, session.engine),
@@ -169,6 +189,7 @@ class EngineRoom:
     def _of(self, project: int) -> Session:
         if self._session is None or project != self._id:
             raise StaleAnswerError(tr("The project was closed meanwhile."))
+        self._session.author = self.author
         return self._session
 
 

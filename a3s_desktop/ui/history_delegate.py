@@ -63,7 +63,7 @@ class EntryDelegate(QStyledItemDelegate):
         left = QRect(row.left() + gap, top, side, side)
         between = QRect(left.right() + 1, top, _SIGN + (10 if roomy else 4), side)
         right = QRect(between.right() + 1, top, side, side)
-        if entry.withdrawn or entry.conflict:
+        if entry.withdrawn or entry.conflict or entry.held:
             painter.setOpacity(0.45)
         shown = (entry.left, entry.right) if entry.items else ()
         for item, place in zip(shown, (left, right), strict=False):

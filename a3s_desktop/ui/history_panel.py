@@ -201,7 +201,7 @@ class HistoryPanel(QWidget):
     def _tell(self, state: SessionState, change: Change) -> None:
         """What became of later entries."""
         lost = len(frozenset(state.conflicts) - self._conflicts)
-        if lost:
+        if lost and change.kind is not ChangeKind.MERGE:  # disagreements have a window of their own
             self.notice.say(effect_text(lost), conflicts=True)
             self.conflictsAppeared.emit()
         elif change.kind is ChangeKind.CHANGE:

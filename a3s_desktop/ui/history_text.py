@@ -31,6 +31,7 @@ _CORRECTIONS = {
     "reopen": "original",
     "requeue": "requeue",
     "parts": "different",
+    "taken back": "undo",
 }
 ANSWER_TEXTS = {
     Answer.SAME: mark("Same"),
@@ -77,13 +78,18 @@ def remark(entry: HistoryEntry) -> str:
         return tr("Taken back")
     if entry.conflict:
         return tr("Without effect")
+    if entry.held:
+        return tr("Undecided")
     if is_doubtful(entry):
         return trc("of an answer in the history", "Doubtful")
     return ""
 
 
 def detail_text(entry: HistoryEntry) -> str:
-    """Number and time of an entry."""
+    """Number and time of an entry, and who entered it where that was somebody else."""
+    if entry.author:
+        values = {"number": number(entry.number), "time": when_text(entry.when), "author": entry.author}
+        return tr("No. {number}  ·  {time}  ·  {author}", **values)
     return tr("No. {number}  ·  {time}", number=number(entry.number), time=when_text(entry.when))
 
 
@@ -93,6 +99,8 @@ def doubt_text(entry: HistoryEntry) -> str:
         return tr("This was taken back and has no effect.")
     if entry.conflict:
         return tr("This contradicts earlier entries and has no effect now.")
+    if entry.held:
+        return tr("This is another annotator's, and undecided: it has no effect now.")
     if entry.kind is not EntryKind.ANSWER:
         return ""
     share = percent(entry.doubt)
@@ -105,7 +113,8 @@ def doubt_text(entry: HistoryEntry) -> str:
 
 def spoken_text(entry: HistoryEntry, items: NamedItems | None) -> str:
     """All that is seen of an entry, for screen readers."""
-    parts = [entry.text, tr("Number {number}", number=number(entry.number)), when_text(entry.when), remark(entry)]
+    numbered = tr("Number {number}", number=number(entry.number))
+    parts = [entry.text, numbered, when_text(entry.when), entry.author, remark(entry)]
     if items is not None:
         parts += [items.name(item) for item in entry.items[:2]]
     return ", ".join(part for part in parts if part)

@@ -25,7 +25,8 @@ _MENUS: tuple[tuple[str, tuple[str, ...]], ...] = (
         (
             "project.new", "project.open", "project.demo", "",
             "project.add", "project.replace", "project.locate", "",
-            "project.labels", "project.export", "project.show_export", "", "project.close", "app.quit",
+            "project.labels", "project.export", "project.show_export", "",
+            "project.merge", "project.disagreements", "", "project.close", "app.quit",
         ),
     ),
     (mark("&Edit"), ("edit.undo", "edit.redo")),
@@ -64,7 +65,7 @@ _MENUS: tuple[tuple[str, tuple[str, ...]], ...] = (
             "panel.map", "panel.history", "panel.cluster", "panel.progress", "",
             "window.next_part", "window.previous_part", "",
             "theme.*", "window.text_larger", "window.text_smaller", "window.fullscreen", "",
-            "language.*", "settings.keys",
+            "language.*", "settings.keys", "settings.annotator",
         ),
     ),
     (mark("&Help"), ("help.contents", "help.tour", "", "help.about")),

@@ -31,6 +31,7 @@ from a3s_desktop.ui.main_window import MainWindow
 from a3s_desktop.ui.map_corrections import MapCorrections
 from a3s_desktop.ui.map_export import MapExport
 from a3s_desktop.ui.map_panel import MapPanel, import_map
+from a3s_desktop.ui.merge_flow import MergeFlow
 from a3s_desktop.ui.new_project import NewProjectPage
 from a3s_desktop.ui.next_steps import NextSteps
 from a3s_desktop.ui.panels import Panels
@@ -131,6 +132,7 @@ class Program:
         self.export_flow = ExportFlow(self.window, self.bridge, self.jobs, self.shortcuts, settings)
         self.later_flow = LaterFlow(self.window, self.bridge, self.jobs, self.shortcuts)
         self.labels_flow = LabelsFlow(self.window, self.bridge, self.jobs, self.shortcuts, settings)
+        self.merge_flow = MergeFlow(self.window, self.bridge, self.loader, self.shortcuts, settings)
         self.map_corrections = MapCorrections(self.bridge, self.map_panel, self.corrections, self.window)
         self.map_export = MapExport(self.window, self.map_panel, self.jobs, settings)
         if self.trace is not None:
