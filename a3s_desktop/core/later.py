@@ -26,6 +26,7 @@ from a3s_desktop.core.neighbors import (
 )
 from a3s_desktop.core.types import FloatArray, InitialOptions, IntArray, PairGraph
 from a3s_desktop.core.views import fuse, union_edges
+from a3s_desktop.i18n import tr
 from a3s_desktop.task import Task
 
 
@@ -126,11 +127,11 @@ def extended_graph(
     neighbors: list[IntArray] = []
     distances: list[FloatArray] = []
     for known, table in zip(listed_neighbors(graph, min(options.neighbors, old - 1)), tables, strict=True):
-        task.stage("Comparing the new images")
+        task.stage(tr("Comparing the new images"))
         found, far = extended_neighbors(known, table, options.neighbors, task)
         neighbors.append(found)
         distances.append(far)
-    task.stage("Linking images")
+    task.stage(tr("Linking images"))
     edges = union_edges(neighbors, distances, tables, task)
     classes = np.full(n, -1, np.int32)
     classes[:old] = labels

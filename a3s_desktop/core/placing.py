@@ -11,6 +11,7 @@ import numpy.typing as npt
 from a3s_desktop.core.fpc import compact, fpc
 from a3s_desktop.core.regrouping import regroup
 from a3s_desktop.core.types import IntArray, PairGraph
+from a3s_desktop.i18n import tr
 from a3s_desktop.task import Task
 
 NEAREST = 3
@@ -50,7 +51,7 @@ def place(
     int32, shape (N - N_old,)
         An id of an old cluster, or one from ``first_id`` on for a new one.
     """
-    task.stage("Placing the new images")
+    task.stage(tr("Placing the new images"))
     old, n = len(labels), graph.n
     likeness = np.asarray(1.0 / (1.0 + np.exp(-graph.logodds)) if graph.similarity is None else graph.similarity)
     sizes = np.bincount(labels)

@@ -16,7 +16,7 @@ from a3s_desktop.core.fpc import compact
 from a3s_desktop.core.later import extended_graph, stage_count
 from a3s_desktop.core.placing import place
 from a3s_desktop.core.types import FloatArray, InitialOptions, InitialState, IntArray, StrategyOptions
-from a3s_desktop.i18n import tr, trn
+from a3s_desktop.i18n import markn, number, tr, trn
 from a3s_desktop.session.opening import open_session
 from a3s_desktop.session.replay import Base
 from a3s_desktop.session.session import Session
@@ -69,11 +69,11 @@ class Added:
             ),
         ]
         if self.clusters:
-            texts = (
+            texts = markn(
                 "{n} new cluster holds {images} of them, {single} stay single.",
                 "{n} new clusters hold {images} of them, {single} stay single.",
             )
-            parts.append(trn(*texts, self.clusters, images=self.grouped, single=self.single))
+            parts.append(trn(*texts, self.clusters, images=number(self.grouped), single=number(self.single)))
         elif self.single:
             parts.append(trn("{n} stays single.", "{n} stay single.", self.single))
         parts.append(trn("{n} answer was kept.", "All {n} answers were kept.", self.answers))
@@ -150,7 +150,10 @@ def _write(session: Session, workspace: Workspace, draft: Draft, report: AddRepo
         draft.save_stage("base", base.arrays, base.to_json())
     sizes, digests = load_contents(workspace)
     new_sizes, new_digests = read_contents(report.root, report.paths, task)
-    contents: dict[str, npt.NDArray[Any]] = {"sizes": np.concatenate((sizes, new_sizes)), "digests": np.concatenate((digests, new_digests))}
+    contents: dict[str, npt.NDArray[Any]] = {
+        "sizes": np.concatenate((sizes, new_sizes)),
+        "digests": np.concatenate((digests, new_digests)),
+    }
     draft.save_stage("contents", contents, {})
     task.check()
     answers = session.state.answers

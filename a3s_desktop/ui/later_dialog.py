@@ -7,6 +7,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from PySide6.QtCore import Qt, QTimer, Signal, Slot
+from PySide6.QtGui import QShowEvent
 from PySide6.QtWidgets import QCheckBox, QDialog, QHBoxLayout, QLabel, QProgressBar, QPushButton, QVBoxLayout, QWidget
 
 from a3s_desktop.i18n import mark, tr
@@ -125,7 +126,19 @@ class LaterDialog(QDialog):
         if not self._pause.isActive():
             self.result.setText(text)
             self.ok_button.setEnabled(ok)
-            self.adjustSize()
+            self._fit()
+
+    def showEvent(self, event: QShowEvent) -> None:
+        """As high as its text needs."""
+        super().showEvent(event)
+        self._fit()
+
+    def _fit(self) -> None:
+        layout = self.layout()
+        if layout is not None:
+            layout.activate()
+            needed = layout.totalHeightForWidth(self.width()) if layout.hasHeightForWidth() else 0
+            self.setMinimumHeight(max(needed, layout.totalMinimumSize().height()))
 
     def _add(self, layout: QVBoxLayout, field: PathField | PathList) -> None:
         block = QVBoxLayout()
