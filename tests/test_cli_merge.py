@@ -69,7 +69,7 @@ def test_the_report_says_what_is_new_known_and_in_dispute(folder: Path, capsys: 
     dry = capsys.readouterr().out.splitlines()
     assert dry[1] == "0 entries are known already."
     assert "1 entry disagrees" in dry[2]
-    assert "kappa" in dry[3]
+    assert "known to both" in dry[3]
     assert state(folder / "ours") == before
     assert cli.main(["merge", "ours", "theirs", "--author", "Ann"]) == 0
     said = capsys.readouterr().out

@@ -17,7 +17,14 @@ from typing import Any, Protocol, Self
 from a3s_desktop.core.types import Answer
 from a3s_desktop.errors import InputError, NothingToUndoError, ProjectError, ProjectVersionError
 from a3s_desktop.i18n import tr
-from a3s_desktop.session.entries import CorrectionKind, Entry, RecordedAnswer, RecordedAudit, RecordedCorrection
+from a3s_desktop.session.entries import (
+    CorrectionKind,
+    Entry,
+    RecordedAnswer,
+    RecordedAudit,
+    RecordedCorrection,
+    author_of,
+)
 from a3s_desktop.session.names import Names
 
 ANSWER = "answer"
@@ -191,15 +198,18 @@ class History:
         kind, payload = record.kind, record.payload
         try:
             if kind in _READERS:
-                return self.push(_READERS[kind].from_payload(payload, record.at), amendments_of(payload))
+                entry = _READERS[kind].from_payload(payload, record.at)
+                return self.push(entry, amendments_of(payload), author_of(payload))
             if kind == CHANGE:
-                return self.change(amendments_of(payload))
+                return self.change(amendments_of(payload), author_of(payload))
             if kind == MERGE:
                 return self.merge(*merge_of(payload))
             if kind == UNDO:
                 return self.undo()
             if kind == REDO:
                 return self.redo()
+        except TypeError as error:
+            raise ProjectError(tr("The journal holds a change that cannot be read ({error}).", error=error)) from error
         except (NothingToUndoError, InputError) as error:
             raise ProjectError(
                 tr("Journal record {seq} ({kind}) has nothing to act on.", seq=record.seq, kind=kind)
@@ -209,14 +219,17 @@ class History:
             tr("Open the project with the version of the program that wrote it, or a newer one."),
         )
 
-    def push(self, entry: Entry, amendments: Amendments | None = None) -> Self:
+    def push(self, entry: Entry, amendments: Amendments | None = None, author: str = "") -> Self:
         """Add an entry, after changes of old ones where it needs them; what was undone can no longer be redone."""
-        entries = self._amended(amendments) if amendments else self.entries
+        entries = self._amended(amendments, author) if amendments else self.entries
         return type(self)(Operation(entry, _link(entries, entry), self.past), None)
 
-    def change(self, amendments: Amendments) -> Self:
-        """Change old entries. Raises `InputError` where one of them is not there or cannot be changed so."""
-        return type(self)(Operation(None, self._amended(amendments), self.past), None)
+    def change(self, amendments: Amendments, author: str = "") -> Self:
+        """Change old entries, whose ``author`` is then who changes them.
+
+        Raises `InputError` where one of them is not there or cannot be changed so.
+        """
+        return type(self)(Operation(None, self._amended(amendments, author), self.past), None)
 
     def merge(self, source: MergeSource, entries: Sequence[Entry], amendments: Amendments | None = None) -> Self:
         """Add the entries of another project in one step, after changes of old ones."""
@@ -269,7 +282,7 @@ class History:
             yield node
             node = node.before
 
-    def _amended(self, amendments: Amendments) -> HistoryNode | None:
+    def _amended(self, amendments: Amendments, author: str = "") -> HistoryNode | None:
         least = min(amendments, default=0)
         if least < 1 or max(amendments) > self.count:
             raise InputError(tr("There is no such entry in the history."))
@@ -279,6 +292,8 @@ class History:
             node = node.before
         for old in reversed(later):
             entry = old.entry.changed(amendments[old.count]) if old.count in amendments else old.entry
+            if old.count in amendments and author:
+                entry = replace(entry, author=author)
             node = _link(node, entry, edited=True)
         return node
 

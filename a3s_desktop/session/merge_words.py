@@ -9,6 +9,8 @@ from a3s_desktop.session.agreement import Agreement
 from a3s_desktop.session.disagreements import About, Disagreement
 from a3s_desktop.session.merging import MergePlan
 
+_FEW = 10  # pairs, below which a measure of agreement would mislead
+
 
 def plan_texts(plan: MergePlan) -> list[str]:
     """What merging would do, in sentences."""
@@ -43,6 +45,13 @@ def agreement_text(found: Agreement) -> str:
     """How far the two agree."""
     if not found.pairs:
         return tr("No pair of images is known to both independently: their agreement cannot be told.")
+    if found.pairs < _FEW:
+        return trn(
+            "{n} pair of images is known to both independently: too few to tell how far they agree.",
+            "{n} pairs of images are known to both independently, {agreed} of them the same way: too few to tell more.",
+            found.pairs,
+            agreed=number(found.agreed),
+        )
     values = {"n": number(found.pairs), "share": percent(found.agreed / found.pairs)}
     if found.kappa is None:
         if found.explicit:

@@ -265,7 +265,7 @@ class Session(Transactions):
         entry = replace(operation.record(self.engine, self._history.names, time.time()), author=self.author)
         amendments = dict.fromkeys(dropping)
         payload = entry.payload() | (amendments_to_json(amendments) if amendments else {})
-        history = self._history.push(entry, amendments)
+        history = self._history.push(entry, amendments, self.author)
         record = (CORRECT, payload, entry.when)
         return self._transact(ChangeKind.CORRECTION, entry_text(entry), record, history, task=task)
 
@@ -297,7 +297,7 @@ class Session(Transactions):
         self._check_writable()
         amendments = dict.fromkeys(also) | {number: answer}
         record = (CHANGE, amendments_to_json(amendments), time.time())
-        history = self._history.change(amendments)
+        history = self._history.change(amendments, self.author)
         return self._transact(ChangeKind.CHANGE, tr(CHANGED), record, history, refuse=False, task=task)
 
     def merge(self, plan: MergePlan, task: Task | None = None) -> Outcome:

@@ -69,6 +69,7 @@ class DisagreementDialog(QDialog):
         self.list = QListWidget()
         self.list.setAccessibleName(tr("Disagreements"))
         self.list.setWordWrap(True)
+        self.list.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self.list.setMinimumWidth(280)
         set_role(self.list, role="field")
         self.theirs_title, self.theirs = _wrapped("heading"), StatementView(pictures)

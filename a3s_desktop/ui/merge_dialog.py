@@ -32,7 +32,7 @@ class MergeDialog(QDialog):
         heading = (
             tr("{name}, by {author}", name=source.name, author=source.author)
             if source.author
-            else tr("{name}", name=source.name)
+            else source.name
         )
         column = QVBoxLayout(self)
         column.setContentsMargins(SPACE_5, SPACE_5, SPACE_5, SPACE_4)

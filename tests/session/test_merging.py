@@ -267,6 +267,7 @@ def test_what_the_other_changed_or_took_back_of_the_common_beginning_is_a_new_st
     found = {one.about: one for one in a.session.joint.disagreements()}
     assert found[About.PAIR].chain == ((first.left, first.right, first.answer.value),)
     taken_back = found[About.TAKEN_BACK]
+    assert {one.entry.author for one in found.values()} == {"Bob"}, "who changed it, not who said it first"
     assert [entry.number for entry in taken_back.behind if entry is not None] == [second.number]
     assert (taken_back.left, taken_back.right) == (second.left, second.right)
     assert a.plan(b).empty
