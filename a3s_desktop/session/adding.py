@@ -18,12 +18,14 @@ from a3s_desktop.core.placing import place
 from a3s_desktop.core.types import FloatArray, InitialOptions, InitialState, IntArray, StrategyOptions
 from a3s_desktop.i18n import markn, number, tr, trn
 from a3s_desktop.session.opening import open_session
+from a3s_desktop.session.operations import PartsDiffer
 from a3s_desktop.session.replay import Base
 from a3s_desktop.session.session import Session
 from a3s_desktop.storage.drafts import Draft, check_space
 from a3s_desktop.storage.images import ImageProblem
 from a3s_desktop.storage.items import Items
 from a3s_desktop.storage.later_images import AddReport, AddSpec, check_addition
+from a3s_desktop.storage.parts import same_photo_pairs
 from a3s_desktop.storage.relink import load_contents, read_contents
 from a3s_desktop.storage.workspace import Workspace, open_workspace
 from a3s_desktop.task import Task
@@ -118,9 +120,25 @@ def add_images(folder: Path, spec: AddSpec, task: Task | None = None) -> Added:
         check_space(folder, _needed(workspace, len(report.paths)))
         draft = Draft(workspace)
         try:
-            return _write(session, workspace, draft, report, task)
+            added = _write(session, workspace, draft, report, task)
         finally:
             draft.discard()
+        first, differ = len(workspace.items), bool(workspace.choices.get("parts_differ"))
+    finally:
+        session.close()
+    if differ:
+        _keep_parts_apart(folder, first)
+    return added
+
+
+def _keep_parts_apart(folder: Path, first: int) -> None:
+    """Two parts of one new photo differ, or a new part and an old one, where that was chosen for the project."""
+    session, _ = open_session(folder)
+    try:
+        assert session.workspace is not None
+        pairs = tuple(pair for pair in same_photo_pairs(session.workspace.items.paths) if max(pair) >= first)
+        if pairs:
+            session.perform(PartsDiffer(pairs))
     finally:
         session.close()
 

@@ -430,6 +430,29 @@ def test_images_that_were_described_are_described_alike(tmp_path: Path) -> None:
     session.close()
 
 
+def test_parts_of_a_new_photo_are_kept_apart_where_that_was_chosen(grown: Grown, tmp_path: Path) -> None:
+    table = tmp_path / "parts.csv"
+    head = "file,x,y,width,height\n"
+    table.write_text(head + "".join(f"{name},0,0,8,8\n" for name in grown.names[:OLD]))
+    spec = ProjectSpec(
+        tmp_path / "parts", grown.images, (tmp_path / "old.npy",), parts=table, parts_differ=True,
+        initial=InitialOptions(neighbors=12),
+    )  # fmt: skip
+    create_project(spec, Task()).close()
+    grown.draw(grown.images / "two.png", 7)
+    table.write_text(head + "two.png,0,0,4,8\ntwo.png,4,0,4,8\n")
+    np.save(tmp_path / "two.npy", np.repeat(grown.values[:1], 2, axis=0))
+    add = AddSpec(grown.images, (tmp_path / "two.npy",), parts=table)
+    assert not check_images(spec.folder, AddSpec(grown.images, add.features)).ok
+    assert add_images(spec.folder, add).images == 2
+    session, _ = open_session(spec.folder)
+    assert session.engine.store.relation(OLD, OLD + 1) is Answer.DIFFERENT
+    assert session.state.labels[OLD] != session.state.labels[OLD + 1]
+    session.undo()
+    assert session.engine.store.relation(OLD, OLD + 1) is None
+    session.close()
+
+
 def test_a_project_in_use_is_left_alone(grown: Grown) -> None:
     grown.arrive()
     session, _ = open_session(grown.project)
