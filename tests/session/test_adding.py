@@ -7,6 +7,9 @@ import errno
 import json
 import os
 import shutil
+import subprocess
+import sys
+import time
 import zipfile
 from pathlib import Path
 
@@ -29,6 +32,7 @@ from a3s_desktop.storage.workspace import ProjectSpec
 from a3s_desktop.task import Progress, Task
 from tests.session.conftest import Data
 
+ROOT = Path(__file__).resolve().parents[2]
 OLD = 40
 
 
@@ -490,3 +494,45 @@ def test_zipped_and_unpacked_elsewhere_it_is_the_same(grown: Grown, tmp_path: Pa
     assert session.workspace is not None
     assert session.workspace.items.root == elsewhere / "images"
     session.close()
+
+
+ADDER = """
+import sys
+from pathlib import Path
+from a3s_desktop.session.adding import add_images
+from a3s_desktop.session.opening import open_session
+from a3s_desktop.storage.later_images import AddSpec
+
+print("ready", flush=True)
+add_images(Path(sys.argv[1]), AddSpec(Path(sys.argv[2]), (Path(sys.argv[3]),)))
+print("done", flush=True)
+"""
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="no SIGKILL there")
+def test_killed_at_random_moments_it_is_the_old_project_or_the_new_one(grown: Grown, tmp_path: Path) -> None:
+    session, _ = open_session(grown.project)
+    grown.answer(session, 6)
+    session.close()
+    grown.arrive()
+    rng = np.random.default_rng(2)
+    for kill in range(8):
+        project = tmp_path / f"killed-{kill}"
+        shutil.copytree(grown.project, project)
+        with subprocess.Popen(
+            [sys.executable, "-c", ADDER, str(project), str(grown.images), str(grown.later.features[0])],
+            env=dict(os.environ, PYTHONPATH=str(ROOT)), stdout=subprocess.PIPE, text=True,
+        ) as process:  # fmt: skip
+            assert process.stdout is not None
+            assert process.stdout.readline() == "ready\n"
+            time.sleep(float(rng.uniform(0.0, 1.2)))
+            process.kill()
+            done = "done" in process.stdout.read()
+        for _ in range(2):
+            session, report = open_session(project)
+            assert report.recovered == ""
+            assert session.state.answers == 6
+            assert session.state.items in ((48,) if done else (OLD, 48))
+            session.close()
+        if not done and session.state.items == OLD:
+            assert add_images(project, grown.later).images == 8
