@@ -134,7 +134,7 @@ class Replacing:
     def commit(self) -> None:
         """Let the new features count; the project is to be opened anew. Raises `StorageFailedError`."""
         assert self._draft is not None
-        self._draft.commit({"what": "replace features", "answers": self.report.answers, "at": time.time()})
+        self._draft.commit({"what": "features", "answers": self.report.answers, "at": time.time()})
 
     def close(self) -> None:
         """Remove what was not committed, and release the project. May be called twice."""
@@ -191,7 +191,7 @@ class Replacing:
             views.append(view)
         if problems:
             raise problems[0]
-        match = match_rows(items.paths, views, self._spec.order, str(items.root), Unmatched("leave out", "stop"))
+        match = match_rows(items.paths, views, self._spec.order, str(items.root), Unmatched(rows="leave out"))
         at = {path: row for row, path in enumerate(match.paths)}
         order = np.array([at[path] for path in items.paths], np.int64)
         return [

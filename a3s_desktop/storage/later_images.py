@@ -235,7 +235,7 @@ class _Check:
             self._paths, self._how = tuple(fresh), "described"
             return
         spec = self._spec
-        unmatched = Unmatched("leave out", "leave out" if spec.leave_out else "stop")
+        unmatched = Unmatched(rows="leave out", images="leave out") if spec.leave_out else Unmatched(rows="leave out")
         match = match_rows(fresh, self._views, spec.order, str(self._root), unmatched)
         if not match.paths:
             raise InputError(

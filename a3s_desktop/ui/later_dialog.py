@@ -98,8 +98,8 @@ class LaterDialog(QDialog):
             if parts:
                 self._add(layout, self.parts)
             layout.addWidget(self.leave_out)
-        self.result = wrapped("", "muted")
-        layout.addWidget(self.result)
+        self.found = wrapped("", "muted")
+        layout.addWidget(self.found)
         layout.addStretch(1)
         row = QHBoxLayout()
         row.addStretch(1)
@@ -124,7 +124,7 @@ class LaterDialog(QDialog):
     def show_check(self, text: str, ok: bool) -> None:
         """What the check of the present content found."""
         if not self._pause.isActive():
-            self.result.setText(text)
+            self.found.setText(text)
             self.ok_button.setEnabled(ok)
             self._fit()
 
@@ -153,7 +153,7 @@ class LaterDialog(QDialog):
     @Slot()
     def _touched(self) -> None:
         self.ok_button.setEnabled(False)
-        self.result.setText(tr("Checking…"))
+        self.found.setText(tr("Checking…"))
         self._pause.start()
 
     @Slot()

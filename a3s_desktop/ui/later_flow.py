@@ -152,7 +152,11 @@ class LaterFlow(QObject):
     def _run(self, what: Later, work: Callable[..., Any], *args: Any) -> None:
         self.progress = LaterProgress(self._window, what, self._cancel)
         self.progress.open()
-        done = {Later.ADD: self._on_added, Later.LOCATE: self._on_located, Later.REPLACE: self._on_prepared}[what]
+        done: Any = {
+            Later.ADD: self._on_added,
+            Later.LOCATE: self._on_located,
+            Later.REPLACE: self._on_prepared,
+        }[what]
         # On the engine's thread, which closes the project before.
         self._work = self._jobs.submit(
             Worker.ENGINE, work, *args,
