@@ -70,7 +70,7 @@ class _NameQuestion:
 
 def unsettled(engine: Engine, history: History, conflicts: Collection[int]) -> tuple[int, ...]:
     """Numbers of the other annotators' entries that wait for a decision, ascending."""
-    return tuple(node.count for node in _open(engine, history, conflicts))[::-1]
+    return tuple(node.count for node in _open(_Naming(engine, history), history, conflicts))[::-1]
 
 
 def disagreements(
@@ -93,84 +93,96 @@ def disagreements(
     behind : callable
         The entries that a chain comes from.
     """
-    found = []
-    for node in _open(engine, history, conflicts):
+    naming, found = _Naming(engine, history), []
+    by_number: dict[int, HistoryNode] = {}
+    for node in _open(naming, history, conflicts):
         entry, shown = node.entry, describe(node)
         if isinstance(entry, RecordedAudit):
             continue
-        if isinstance(entry, RecordedCorrection) and entry.held:
-            if entry.what is CorrectionKind.TAKEN_BACK:
-                left, right = (*entry.shown, -1, -1)[:2]
-                ours = tuple(describe(one) for one in history.nodes() if one.count == entry.about)
-                found.append(Disagreement(About.TAKEN_BACK, shown, left, right, behind=ours))
-            elif (asked := _name_question(engine, history, entry)) is not None:
-                members = engine.partition.members(asked.cluster)
-                right = int(engine.partition.members(asked.other)[0]) if asked.other >= 0 else -1
-                left = entry.anchors[0] if entry.anchors else int(members[0])
-                found.append(
-                    Disagreement(
-                        asked.about,
-                        shown,
-                        left,
-                        right,
-                        ours=asked.ours,
-                        theirs=entry.name,
-                        cluster=asked.cluster,
-                        other=asked.other,
-                    )
+        if not (isinstance(entry, RecordedCorrection) and entry.held):
+            chain = _against(engine, entry)
+            left, right = (chain[0][0], chain[-1][1]) if chain else (*entry.shown, -1, -1)[:2]
+            same = not all(said == Answer.SAME.value for *_, said in chain)
+            found.append(Disagreement(About.PAIR, shown, left, right, same, chain, behind(chain)))
+        elif entry.what is CorrectionKind.TAKEN_BACK:
+            by_number = by_number or {one.count: one for one in history.nodes()}
+            left, right = (*entry.shown, -1, -1)[:2]
+            ours = describe(by_number[entry.about])
+            found.append(Disagreement(About.TAKEN_BACK, shown, left, right, behind=(ours,)))
+        elif (asked := naming.question(entry)) is not None:
+            right = int(engine.partition.members(asked.other)[0]) if asked.other >= 0 else -1
+            left = entry.anchors[0] if entry.anchors else int(engine.partition.members(asked.cluster)[0])
+            found.append(
+                Disagreement(
+                    asked.about,
+                    shown,
+                    left,
+                    right,
+                    ours=asked.ours,
+                    theirs=entry.name,
+                    cluster=asked.cluster,
+                    other=asked.other,
                 )
-            continue
-        chain = _against(engine, entry)
-        left, right = (chain[0][0], chain[-1][1]) if chain else (*entry.shown, -1, -1)[:2]
-        same = not all(said == Answer.SAME.value for *_, said in chain)
-        found.append(Disagreement(About.PAIR, shown, left, right, same, chain, behind(chain)))
+            )
     return tuple(found[::-1])
 
 
-def _open(engine: Engine, history: History, conflicts: Collection[int]) -> Iterator[HistoryNode]:
-    """Newest first."""
+def _open(naming: _Naming, history: History, conflicts: Collection[int]) -> Iterator[HistoryNode]:
+    """Newest first. Called after every answer: one walk, whatever there is."""
     if not history.tally.merged:
         return
     numbers = frozenset(conflicts)
+    withdrawn: set[int] = set()
+    found: list[HistoryNode] = []
     for node in history.nodes():
         entry = node.entry
-        if isinstance(entry, RecordedAudit) or not entry.foreign or entry.withdrawn:
+        if entry.withdrawn:
+            withdrawn.add(node.count)
+        elif isinstance(entry, RecordedAudit) or not entry.foreign:
             continue
-        if isinstance(entry, RecordedCorrection) and entry.held:
-            if _is_open(engine, history, entry):
+        elif node.count in numbers or (isinstance(entry, RecordedCorrection) and entry.held):
+            found.append(node)
+    for node in found:
+        entry = node.entry
+        if not isinstance(entry, RecordedCorrection) or not entry.held:
+            yield node
+        elif entry.what is CorrectionKind.TAKEN_BACK:
+            if entry.about not in withdrawn:
                 yield node
-        elif node.count in numbers:
+        elif naming.question(entry) is not None:
             yield node
 
 
-def _is_open(engine: Engine, history: History, entry: RecordedCorrection) -> bool:
-    if entry.what is CorrectionKind.TAKEN_BACK:
-        return any(node.count == entry.about and not node.entry.withdrawn for node in history.nodes())
-    return _name_question(engine, history, entry) is not None
+class _Naming:
+    """Where names are now; found out when it is first asked for."""
 
+    def __init__(self, engine: Engine, history: History) -> None:
+        self._engine, self._names = engine, history.names
+        self._placed: dict[int, str] | None = None
+        self._holders: dict[str, int] = {}
 
-def _name_question(engine: Engine, history: History, entry: RecordedCorrection) -> _NameQuestion | None:
-    """What has to be decided about a name that is held back; None where nothing is any more."""
-    labels, junk = engine.labels, engine.junk.values
-    names = history.names
-    if not entry.name:
-        for key in entry.replaces:
-            name, anchors = names.by_key.get(key, ("", ()))
-            home = home_of(anchors, labels, junk)
-            if home is not None:
-                return _NameQuestion(About.NAME, name, home, -1)
-        return None
-    home = home_of(entry.anchors, labels, junk)
-    if home is None:
-        return None
-    placed = names.of_clusters(labels, junk)
-    ours = placed.get(home, "")
-    if ours and name_key(ours) == name_key(entry.name):
-        return None
-    holder = next((one for one, name in placed.items() if name_key(name) == name_key(entry.name)), None)
-    if holder is not None:
-        return _NameQuestion(About.SAME_NAME, ours, home, holder)
-    return _NameQuestion(About.NAME, ours, home, -1)
+    def question(self, entry: RecordedCorrection) -> _NameQuestion | None:
+        """What has to be decided about a name that is held back; None where nothing is any more."""
+        labels, junk = self._engine.labels, self._engine.junk.values
+        if not entry.name:
+            for key in entry.replaces:
+                name, anchors = self._names.by_key.get(key, ("", ()))
+                home = home_of(anchors, labels, junk)
+                if home is not None:
+                    return _NameQuestion(About.NAME, name, home, -1)
+            return None
+        home = home_of(entry.anchors, labels, junk)
+        if home is None:
+            return None
+        if self._placed is None:
+            self._placed = self._names.of_clusters(labels, junk)
+            self._holders = {name_key(name): cluster for cluster, name in self._placed.items()}
+        ours, key = self._placed.get(home, ""), name_key(entry.name)
+        if ours and name_key(ours) == key:
+            return None
+        if key in self._holders:
+            return _NameQuestion(About.SAME_NAME, ours, home, self._holders[key])
+        return _NameQuestion(About.NAME, ours, home, -1)
 
 
 def _against(engine: Engine, entry: RecordedAnswer | RecordedCorrection) -> tuple[tuple[int, int, str], ...]:

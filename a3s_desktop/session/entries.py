@@ -29,7 +29,7 @@ class CorrectionKind(enum.StrEnum):
     REQUEUE = "requeue"
     LABELS = "labels"  # names that came from a file
     PARTS = "parts"  # parts of one photo are different: said of all of them when the project is made
-    TAKEN_BACK = "taken back"  # another annotator took back, in a copy, what was said here
+    TAKEN_BACK = "takeback"  # another annotator took back, in a copy, what was said here
 
 
 @dataclass(frozen=True, slots=True)

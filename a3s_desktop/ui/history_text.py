@@ -31,7 +31,7 @@ _CORRECTIONS = {
     "reopen": "original",
     "requeue": "requeue",
     "parts": "different",
-    "taken back": "undo",
+    "takeback": "undo",
 }
 ANSWER_TEXTS = {
     Answer.SAME: mark("Same"),

@@ -5,6 +5,7 @@ from __future__ import annotations
 import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 
 from PySide6.QtCore import Qt
@@ -31,11 +32,17 @@ from pytestqt.qtbot import QtBot
 from a3s_desktop.core.types import Answer
 from a3s_desktop.errors import InputError
 from a3s_desktop.i18n import tr
+from a3s_desktop.session.agreement import Agreement
+from a3s_desktop.session.disagreements import About, Disagreement
+from a3s_desktop.session.history import History, MergeSource
+from a3s_desktop.session.merging import MergePlan
 from a3s_desktop.settings import SettingsStore
 from a3s_desktop.task import Progress
 from a3s_desktop.ui.contradiction_chain import ChainLink
 from a3s_desktop.ui.contradiction_dialog import ContradictionDialog
 from a3s_desktop.ui.dialogs import show_error
+from a3s_desktop.ui.disagreement_dialog import DisagreementDialog
+from a3s_desktop.ui.merge_dialog import MergeDialog
 from a3s_desktop.ui.program import Program
 
 INTERACTIVE = (QAbstractButton, QAbstractItemView, QAbstractSlider, QAbstractSpinBox, QComboBox, QLineEdit, QTextEdit,
@@ -90,7 +97,7 @@ def screens(program: Program, qtbot: QtBot) -> Iterator[tuple[str, QWidget]]:
     yield "junk", page
     action("page.pair").trigger()
     qtbot.waitUntil(lambda: program.label.isVisible() and program.label.ready, timeout=10_000)
-    for name in ("project.export", "settings.keys", "help.contents", "help.about"):
+    for name in ("project.export", "settings.keys", "settings.annotator", "help.contents", "help.about"):
         action(name).trigger()
         dialog = _dialog(qtbot)
         yield name, dialog
@@ -157,6 +164,18 @@ def old_answers(program: Program, qtbot: QtBot) -> Iterator[tuple[str, QWidget]]
     dialog.open()
     yield "contradiction", _dialog(qtbot)
     dialog.reject()
+    said = Disagreement(
+        About.PAIR, entry, entry.left, entry.right, True, ((entry.left, entry.right, "same"),), (entry,)
+    )
+    undecided = DisagreementDialog(program.loader, items, window)
+    undecided.show_all([said, replace(said, about=About.TAKEN_BACK)], {}, may_decide=True)
+    undecided.show()
+    yield "disagreements", _dialog(qtbot)
+    undecided.close()
+    plan = MergePlan(MergeSource(tr("Row"), "", "", 0), (), {}, 0, 0, 0, Agreement(), "", History())
+    MergeDialog(plan, window).open()
+    yield "merge", _dialog(qtbot)
+    _dialog(qtbot).close()
     window.activateWindow()
     qtbot.waitUntil(window.isActiveWindow)
 
