@@ -18,7 +18,7 @@ LEFT_OUT = (
 # Names of products and fonts, and keys that look like words.
 NAMES = {
     "A3S Desktop", "Segoe UI", "SF Pro Text", "Noto Sans", "DejaVu Sans", "cluster view", "enlarged view", "hover card",
-    "order file", "system volume information", "second look", "known labels", "open cluster",
+    "order file", "leave out", "system volume information", "second look", "known labels", "open cluster",
     "nearest clusters", "cluster picker", "single image", "single images",
 }  # fmt: skip
 TRANSLATES = {"tr", "trn", "trc", "mark", "markn"}

@@ -67,7 +67,7 @@ def initialize(views: Sequence[npt.NDArray[Any]], options: InitialOptions, task:
         task.stage(tr("Grouping images by {initial} clustering", initial=options.initial))
         labels, note = initial_clustering(tables, graph, labels, options, task)
     if options.refine:
-        task.stage("Grouping images once more")
+        task.stage(tr("Grouping images once more"))
         labels = regroup(graph, labels, task)
     sizes = np.bincount(labels)
     report = {

