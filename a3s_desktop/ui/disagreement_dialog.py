@@ -240,6 +240,8 @@ class DisagreementDialog(QDialog):
         else:
             self.theirs.say(pair[:1], "", "accent", (one.theirs, _source(one.entry), self._size(one.cluster)))
             self.ours.say(pair[1:], "", "text", (one.theirs, self._size(one.other), ""))
+        if len(links) > 1:
+            self.ours_title.setText(tr("Said here. If theirs counts, the selected link is dropped:"))
         self.model.set_links(links)
         self.chain.setVisible(bool(links))
         self.ours.setVisible(not links)
