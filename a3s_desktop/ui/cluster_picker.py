@@ -63,6 +63,8 @@ class ClusterPicker(QDialog):
         cancel = QPushButton(tr("Cancel"))
         cancel.setAutoDefault(False)
         heading = QLabel(title)
+        heading.setWordWrap(True)
+        heading.setTextFormat(Qt.TextFormat.PlainText)
         set_role(heading, role="heading")
         buttons = QHBoxLayout()
         buttons.addStretch(1)

@@ -21,6 +21,7 @@ from a3s_desktop.ui.dialogs import ask
 from a3s_desktop.ui.engine_room import Reading
 from a3s_desktop.ui.fetch import Fetch
 from a3s_desktop.ui.image_loader import ImageLoader
+from a3s_desktop.ui.map_sheet import shortened
 from a3s_desktop.ui.merge_preview import FACES, MergePreview
 
 _NEAREST = 12
@@ -144,7 +145,8 @@ class Corrections(QObject):
         """Ask what a cluster is to be merged with, then show what comes of it."""
         state = self._bridge.state
         if state is not None and self.possible:
-            title = tr("Merge {cluster} with", cluster=self.row(state, cluster).title)
+            name = shortened(self.row(state, cluster).title)
+            title = tr("Merge {cluster} with", cluster=name)
             self._pick(state, title, tr("Merge…"), {cluster})
             assert self._picker is not None
             self._picker.picked.connect(partial(self._picked_merge, self.faces(state, cluster)[0]))

@@ -11,15 +11,15 @@ from a3s_desktop.core.outlook import Outlook
 from a3s_desktop.i18n import mark, tr
 from a3s_desktop.ui.figures import range_text
 from a3s_desktop.ui.label_consequence import ConsequenceLine
-from a3s_desktop.ui.label_parts import AnswerButton, Counters, Legend, ToolIcon
+from a3s_desktop.ui.label_parts import SYMBOLS, TIGHT, WORDS, AnswerButton, Counters, Legend, ToolIcon
 from a3s_desktop.ui.shortcuts import Shortcuts
 from a3s_desktop.ui.theme import ICON, SPACE_1, SPACE_2, SPACE_3, SPACE_4, icon_pixmap
 
 _COUNTERS = (
-    ("answers", mark("answers")),
-    ("left", mark("questions left")),
-    ("clusters", mark("clusters")),
-    ("singles", mark("single images")),
+    ("answers", mark("answers"), "88,888"),
+    ("left", mark("questions left"), "888–8,888"),
+    ("clusters", mark("clusters"), "88,888"),
+    ("singles", mark("single images"), "88,888"),
 )
 _ANSWERS = (("answer.same", "same"), ("answer.skip", "plain"), ("answer.different", "different"))
 # Left out of the legend where room is scarce: they stand beside the images with their keys in the tool tips.
@@ -120,7 +120,7 @@ class AnswerBar(QFrame):
         self._last.setTextFormat(Qt.TextFormat.PlainText)
         self._last.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)
         self._asked = False
-        self._short = False  # whether the rarer answers are without their words
+        self._room = WORDS  # what the answers' buttons have room for
         self._main = {name: AnswerButton(action(name), kind) for name, kind in _ANSWERS}
         rare = [spec.id for spec in ACTIONS if spec.id.startswith("answer.") and spec.id not in self._main]
         self._rare = {name: AnswerButton(action(name), "plain", compact=True) for name in rare}
@@ -166,29 +166,33 @@ class AnswerBar(QFrame):
         self._legend.setVisible(asking and legend)
         self._make_room()
 
+    def save_height(self, short: bool) -> None:
+        """Whether the page is low: one row of keys then, for the images' sake. The help lists all."""
+        self._legend.set_limit(1 if short else 0)
+
     def minimumSizeHint(self) -> QSize:
         """Room for undo, redo and the answers, the rarer ones as symbols; the rest goes where there is no more."""
-        return QSize(self._needed(short=True), super().minimumSizeHint().height())
+        return QSize(self._needed(TIGHT), super().minimumSizeHint().height())
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         """Words come and go with the width."""
         super().resizeEvent(event)
         self._make_room()
 
-    def _needed(self, short: bool) -> int:
-        widths = [button.sizeHint().width() for button in self._main.values()]
-        widths += [button.width_for(short) for button in self._rare.values()]
+    def _needed(self, room: int) -> int:
+        widths = [button.width_for(room) for button in self._buttons.values()]
         gaps = (len(widths) - 1 + 2 * bool(self._rare)) * SPACE_2
         return 2 * SPACE_4 + 2 * SPACE_3 + _PAST + sum(widths) + gaps
 
     def _make_room(self) -> None:
-        """The remark, then the words of the rarer answers leave before a daily answer's word is cut."""
-        spare = self.width() - self._needed(short=False)
+        """The remark, then words and keys of the rarer answers leave before a daily answer's word is cut."""
+        spare = self.width() - self._needed(WORDS)
         self._last.setVisible(not self._asked or spare >= _REMARK)
-        if self._short != (spare < 0):
-            self._short = spare < 0
-            for button in self._rare.values():
-                button.set_short(self._short)
+        room = WORDS if spare >= 0 else SYMBOLS if self.width() >= self._needed(SYMBOLS) else TIGHT
+        if self._room != room:
+            self._room = room
+            for button in self._buttons.values():
+                button.set_room(room)
             self._fill_legend()
 
     def set_last(self, text: str = "", symbol: str = "", colour: str = "") -> None:
@@ -219,7 +223,7 @@ class AnswerBar(QFrame):
         entries: list[tuple[tuple[str, ...], str]] = []
         elsewhere = {name for names in _TOGETHER.values() for name in names[1:]}
         words = {"answer.junk_left": mark("junk left, right, both"), "answer.incomparable": mark("not comparable")}
-        elsewhere |= set(_BESIDE) if self._short else self._rare.keys()
+        elsewhere |= set(_BESIDE) if self._room != WORDS else self._rare.keys()
         for spec in ACTIONS:
             names = _TOGETHER.get(spec.id, (spec.id,))
             caps = tuple(key for name in names for key in keys(name)[: 2 if name in self._main else 1])

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QEvent, QSize, Qt, QTimer, Signal, Slot
-from PySide6.QtGui import QFocusEvent, QHideEvent, QKeyEvent, QShowEvent
+from PySide6.QtGui import QFocusEvent, QHideEvent, QKeyEvent, QResizeEvent, QShowEvent
 from PySide6.QtWidgets import QApplication, QStackedWidget, QVBoxLayout, QWidget
 
 from a3s_desktop.actions import Scope
@@ -49,6 +49,7 @@ _ANSWERS = {
     "answer.junk_right": Answer.JUNK_RIGHT,
     "answer.junk_both": Answer.JUNK_BOTH,
 }
+_LOW = 720  # pixels of the page's height, below which the images are short of room
 _READ_ONLY = mark(
     "Read-only: another window or program has this project open. You can look and export; answers are not taken."
 )
@@ -394,6 +395,11 @@ class LabelPage(QWidget):
             self._area.tools.recolour()
             for column in self._area.columns:
                 column.title.recolour()
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """On a small screen the images need the height more than the list of keys does."""
+        super().resizeEvent(event)
+        self._foot.save_height(self.height() < _LOW)
 
     def sizeHint(self) -> QSize:
         """Large."""

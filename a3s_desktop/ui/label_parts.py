@@ -33,6 +33,7 @@ from a3s_desktop.ui.theme import (
 )
 
 _GREY_MS = 250
+WORDS, SYMBOLS, TIGHT = range(3)  # how much an answer's button says; see `AnswerButton.set_room`
 _BANNER_ICONS = {"banner": "info", "banner-warning": "lock", "banner-danger": "warning"}
 
 
@@ -76,16 +77,18 @@ class Banner(QFrame):
 class Counters(QWidget):
     """A row of numbers with a word under each; widths do not jump as the numbers grow."""
 
-    def __init__(self, names: Sequence[tuple[str, str]], parent: QWidget | None = None) -> None:
+    def __init__(self, names: Sequence[tuple[str, str, str]], parent: QWidget | None = None) -> None:
+        """``names``: of each number its name, the word below it, and the widest text that room is kept for."""
         super().__init__(parent)
         row = QHBoxLayout(self)
         row.setContentsMargins(0, 0, 0, 0)
         row.setSpacing(SPACE_4)
         self._values: dict[str, QLabel] = {}
         self._words: dict[str, QLabel] = {}
-        for name, caption in names:
+        for name, caption, _longest in names:
             column = QVBoxLayout()
             column.setSpacing(0)
+            column.addStretch(1)
             value, word = QLabel("0"), QLabel(tr(caption))
             value.setProperty("role", "value")
             word.setProperty("role", "small")
@@ -93,9 +96,14 @@ class Counters(QWidget):
                 label.setAlignment(Qt.AlignmentFlag.AlignRight)
                 column.addWidget(label)
             value.setAccessibleName(tr(caption))
-            value.setMinimumWidth(max(44, QFontMetrics(scaled_font("heading", bold=True)).horizontalAdvance("88,888")))
+            keeps = word.sizePolicy()
+            keeps.setRetainSizeWhenHidden(True)  # a number that comes later must not push the others aside
+            word.setSizePolicy(keeps)
+            column.addStretch(1)
             self._values[name], self._words[name] = value, word
             row.addLayout(column)
+        self._longest = {name: longest for name, _caption, longest in names}
+        self._keep_widths()
 
     def set_value(self, name: str, value: int) -> None:
         """Show a number."""
@@ -109,6 +117,17 @@ class Counters(QWidget):
     def text(self, name: str) -> str:
         """The number as shown."""
         return self._values[name].text()
+
+    def changeEvent(self, event: QEvent) -> None:
+        """Another size of text needs other widths."""
+        super().changeEvent(event)
+        if event.type() == QEvent.Type.FontChange and hasattr(self, "_longest"):
+            self._keep_widths()
+
+    def _keep_widths(self) -> None:
+        metrics = QFontMetrics(scaled_font("heading", bold=True))
+        for name, longest in self._longest.items():
+            self._values[name].setMinimumWidth(max(44, metrics.horizontalAdvance(longest)))
 
 
 class _Lag(QObject):
@@ -148,7 +167,7 @@ class AnswerButton(QPushButton):
         self._action = action
         self._key = key
         self._compact = compact  # no wider than its word
-        self._short = False  # symbol and key only
+        self._room = WORDS
         self.setAccessibleName(action.text())
         self.setProperty("kind", kind)
         self.setFocusPolicy(Qt.FocusPolicy.NoFocus)
@@ -161,7 +180,8 @@ class AnswerButton(QPushButton):
     def set_key(self, key: str) -> None:
         """The key shown on the button."""
         self._key = key
-        self.setStyleSheet(f"padding-right: {self._cap_width() + 18}px; text-align: left;")
+        bare = self._room == TIGHT and self._compact
+        self.setStyleSheet("padding: 0px;" if bare else f"padding-right: {self._cap_width() + 18}px; text-align: left;")
         self.setToolTip(self._action.toolTip())
         self.updateGeometry()
 
@@ -174,22 +194,22 @@ class AnswerButton(QPushButton):
 
     def sizeHint(self) -> QSize:
         """Room for the key cap."""
-        return QSize(self.width_for(self._short), 38)
+        return QSize(self.width_for(self._room), max(38, self.fontMetrics().height() + 16))
 
-    def width_for(self, short: bool) -> int:
-        """Width with or without its word."""
-        if short:
-            return SPACE_3 * 2 + ICON + SPACE_2 + self._cap_width()
+    def width_for(self, room: int) -> int:
+        """Width where there is so much room."""
+        if self._compact and room != WORDS:
+            return 2 * SPACE_3 + ICON + (SPACE_2 + self._cap_width() if room == SYMBOLS else 0)
         metrics = QFontMetrics(scaled_font("base", bold=True))
         width = ICON + SPACE_2 + metrics.horizontalAdvance(self._action.text()) + SPACE_3 + self._cap_width()
-        return width + 2 * SPACE_3 if self._compact else max(132, width + 2 * SPACE_4)
+        return width + 2 * SPACE_3 if self._compact or room == TIGHT else max(132, width + 2 * SPACE_4)
 
-    def set_short(self, short: bool) -> None:
-        """Show symbol and key only, the word in the tool tip; or all."""
-        if short != self._short:
-            self._short = short
-            self.setText("" if short else self._action.text())
-            self.updateGeometry()
+    def set_room(self, room: int) -> None:
+        """Show all, or of the rarer answers only symbol and key, or only the symbol; the rest is in the tool tip."""
+        if room != self._room:
+            self._room = room
+            self.setText("" if self._compact and room != WORDS else self._action.text())
+            self.set_key(self._key)
 
     def paintEvent(self, event: QPaintEvent) -> None:
         """Qt's button, then the key cap."""
@@ -200,6 +220,8 @@ class AnswerButton(QPushButton):
 
     def draw_cap(self, painter: QPainter) -> None:
         """Paint the key as a small cap at the right edge."""
+        if self._compact and self._room == TIGHT:
+            return
         t = tokens()
         kind = self.property("kind")
         colour = {"same": t.on_same, "different": t.on_different}.get(kind, t.muted)
@@ -263,6 +285,7 @@ class Legend(QWidget):
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._entries: list[tuple[tuple[str, ...], str]] = []
+        self._limit = 0
         # Not fixed: the size hint knows only the former width, and must not bound the height at the new one.
         policy = QSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Minimum)
         policy.setHeightForWidth(True)
@@ -275,6 +298,13 @@ class Legend(QWidget):
         self.setAccessibleDescription("; ".join(f"{tr(' or ').join(keys)}: {text}" for keys, text in entries))
         self.updateGeometry()
         self.update()
+
+    def set_limit(self, rows: int) -> None:
+        """At most so many rows (0: all that are needed); the last entry, which hides the keys, always has a place."""
+        if rows != self._limit:
+            self._limit = rows
+            self.updateGeometry()
+            self.update()
 
     @property
     def entries(self) -> list[tuple[tuple[str, ...], str]]:
@@ -327,12 +357,22 @@ class Legend(QWidget):
 
     def _layout(self, width: int) -> list[tuple[tuple[str, ...], str, QRect]]:
         bold, plain = QFontMetrics(scaled_font("small", bold=True)), QFontMetrics(scaled_font("small"))
+        widths = [
+            sum(max(20, bold.horizontalAdvance(key) + 10) + 3 for key in keys) + 4 + plain.horizontalAdvance(text)
+            for keys, text in self._entries
+        ]
         result, x, y = [], 0, 0
-        for keys, text in self._entries:
-            wide = sum(max(20, bold.horizontalAdvance(key) + 10) + 3 for key in keys)
-            wide += 4 + plain.horizontalAdvance(text)
-            if x and x + wide > width:
-                x, y = 0, y + self._ROW
+        last, full = len(self._entries) - 1, False
+        for place, ((keys, text), wide) in enumerate(zip(self._entries, widths, strict=True)):
+            final = self._limit and y // self._ROW == self._limit - 1
+            reserved = widths[last] + SPACE_4 if final and place != last else 0
+            if x and x + wide + reserved > width:
+                if final:
+                    full = True
+                else:
+                    x, y = 0, y + self._ROW
+            if full and place != last:
+                continue
             result.append((keys, text, QRect(x, y, wide, self._ROW)))
             x += wide + SPACE_4
         return result

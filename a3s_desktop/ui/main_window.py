@@ -18,6 +18,7 @@ from a3s_desktop.ui.theme import SPACE_2, SPACE_3, set_role
 
 COMFORTABLE = QSize(1440, 900)  # logical pixels
 _SEEN = 200  # pixels of a window, each way, that must be on a screen
+ROOM_FOR_PANELS = 1000  # pixels of width at normal text, from which on panels stand beside the pair at first
 STATE_VERSION = 1  # of the docks' arrangement; another one is not restored
 _MENUS: tuple[tuple[str, tuple[str, ...]], ...] = (
     (
@@ -166,6 +167,9 @@ class MainWindow(QMainWindow):
             self.resizeDocks([docks["map"], docks["cluster"]], [3, 2], Qt.Orientation.Vertical)
         self._arrangement = _decoded(settings.window_state)
         if self._arrangement.isEmpty():
+            if self.width() * 100 < ROOM_FOR_PANELS * settings.text_size:
+                for dock in docks.values():  # on a small screen the pair comes first; the View menu has the panels
+                    dock.hide()
             self._arrangement = self.saveState(STATE_VERSION)
         for dock in docks.values():
             dock.hide()

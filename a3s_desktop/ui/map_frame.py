@@ -226,5 +226,9 @@ class MapFrame(QWidget):
         self._elide()
 
     def _elide(self) -> None:
+        """As many whole facts as there is room for; all of them are in the tool tip."""
         metrics, width = self.status.fontMetrics(), max(self.status.width(), 40)
-        self.status.setText(metrics.elidedText(self.status.toolTip(), Qt.TextElideMode.ElideRight, width))
+        parts = self.status.toolTip().split(" · ")
+        while len(parts) > 1 and metrics.horizontalAdvance(" · ".join(parts)) > width:
+            parts.pop()
+        self.status.setText(metrics.elidedText(" · ".join(parts), Qt.TextElideMode.ElideRight, width))

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import html
 
-from PySide6.QtCore import QEasingCurve, QPoint, QRect, QSize, Qt, QVariantAnimation, Signal, Slot
-from PySide6.QtGui import QColor, QPainter, QPaintEvent, QRegion, QResizeEvent
+from PySide6.QtCore import QEasingCurve, QEvent, QPoint, QRect, QSize, Qt, QVariantAnimation, Signal, Slot
+from PySide6.QtGui import QColor, QFontMetrics, QPainter, QPaintEvent, QRegion, QResizeEvent
 from PySide6.QtWidgets import QHBoxLayout, QLabel, QVBoxLayout, QWidget
 
 from a3s_desktop.i18n import tr, trn
@@ -14,7 +14,7 @@ from a3s_desktop.ui.image_loader import ImageLoader
 from a3s_desktop.ui.image_pane import ImagePane
 from a3s_desktop.ui.member_strip import MemberStrip
 from a3s_desktop.ui.shortcuts import Shortcuts
-from a3s_desktop.ui.theme import SPACE_1, SPACE_2, cluster_colour, set_role, tokens
+from a3s_desktop.ui.theme import SPACE_1, SPACE_2, cluster_colour, scaled_font, set_role, tokens
 from a3s_desktop.ui.tones_panel import TonesPanel
 from a3s_desktop.ui.tool_strip import ToolStrip
 
@@ -27,7 +27,7 @@ STRIP, STRIP_LARGE, ROOMY = 70, 94, 760  # height of the strips; from which heig
 class ClusterTitle(QWidget):
     """A coloured dot as on the map, the cluster's number, its size; stands before the strip of its members."""
 
-    WIDTH = 128
+    SHARE, MOST = 0.3, 260  # of the column's width, for names; not more pixels than that
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -48,19 +48,42 @@ class ClusterTitle(QWidget):
         column.addLayout(first)
         column.addWidget(self._size)
         column.addStretch(1)
-        self.setFixedWidth(self.WIDTH)
         set_role(self._name, role="strong")
+        self._title = ""
+        self.set_room(0)
 
     def set_cluster(self, cluster: int, size: int, name: str = "") -> None:
         """Show a cluster by its name or number; one of size 1 without a name is called a single image."""
         self._cluster = cluster if size > 1 else -1
         title = name or (tr("Cluster {cluster}", cluster=cluster) if size > 1 else tr("Single image"))
-        room = self.WIDTH - 10 - 2 * SPACE_2
-        self._name.setText(self._name.fontMetrics().elidedText(title, Qt.TextElideMode.ElideRight, room))
+        self._title = title
         self._name.setToolTip(f"<span>{html.escape(name)}</span>" if name else "")
         self._name.setTextFormat(Qt.TextFormat.PlainText)
+        self._elide()
         self._size.setText(trn("{n} image", "{n} images", size) if size > 1 else tr("no cluster yet"))
         self.recolour()
+
+    def set_room(self, column: int) -> None:
+        """Take a share of a column so wide; never less than an unnamed cluster needs, the same for every pair."""
+        self._column = column
+        metrics = QFontMetrics(scaled_font("base", bold=True))
+        small = QFontMetrics(scaled_font("small"))
+        longest = (tr("Cluster {cluster}", cluster=8888), tr("Single image"))
+        words = [metrics.horizontalAdvance(text) for text in longest]
+        words.append(small.horizontalAdvance(tr("no cluster yet")))
+        self._around = 10 + 2 * SPACE_2
+        self.setFixedWidth(max(128, max(words) + self._around + 2, min(round(column * self.SHARE), self.MOST)))
+        self._elide()
+
+    def changeEvent(self, event: QEvent) -> None:
+        """Another size of text needs another width."""
+        super().changeEvent(event)
+        if event.type() == QEvent.Type.FontChange and hasattr(self, "_column"):
+            self.set_room(self._column)
+
+    def _elide(self) -> None:
+        room = self.width() - self._around
+        self._name.setText(self._name.fontMetrics().elidedText(self._title, Qt.TextElideMode.ElideRight, room))
 
     @property
     def text(self) -> str:
@@ -212,6 +235,7 @@ class PairArea(QWidget):
         roomy = self.height() >= ROOMY
         for column in self.columns:
             column.strip.set_row_height(STRIP_LARGE if roomy else STRIP)
+            column.title.set_room((self.width() - 2 * FRAME - 2 * GUTTER - self.tools.width()) // 2)
 
     def _even(self) -> None:
         odd = (self.width() - 2 * FRAME - 2 * GUTTER - self.tools.width()) % 2

@@ -9,8 +9,9 @@ from PySide6.QtGui import QColor, QPainter, QPaintEvent, QPen, QPolygonF
 from PySide6.QtWidgets import QSizePolicy, QWidget
 
 from a3s_desktop.i18n import number, tr
-from a3s_desktop.ui.theme import SPACE_1, SPACE_2, scaled_font, tokens
+from a3s_desktop.ui.theme import SPACE_1, SPACE_2, SPACE_3, scaled_font, tokens
 
+_SAMPLE = 22  # pixels of a line before its word
 _MOST = 4000  # points kept; beyond, every second one of the older half goes
 
 
@@ -24,13 +25,13 @@ class Point:
 
 
 class ProgressCurve(QWidget):
-    """Two lines over the number of answers. The words stand at the lines' ends, so no colour has to be told apart."""
+    """Two lines over the number of answers. One is solid and one dashed, so no colour has to be told apart."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._points: list[Point] = []
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Expanding)
-        self.setMinimumHeight(90)
+        self.setMinimumHeight(110)
         self.setAccessibleName(tr("Clusters and single images over the answers of this session"))
 
     @property
@@ -79,7 +80,8 @@ class ProgressCurve(QWidget):
         points = self._points
         top = max((max(p.clusters, p.singles) for p in points), default=0)
         left = metrics.horizontalAdvance(number(max(top, 10))) + SPACE_2
-        area = QRectF(left, high / 2 + 2, self.width() - left - SPACE_1, self.height() - 2 * high - SPACE_1)
+        head = high + SPACE_1  # the words: beside the lines they would lie on them while both are close
+        area = QRectF(left, head + high / 2, self.width() - left - SPACE_1, self.height() - head - 2 * high - SPACE_1)
         painter.setPen(QPen(QColor(t.border), 1))
         painter.drawLine(area.bottomLeft(), area.bottomRight())
         painter.drawLine(area.topLeft(), area.topRight())
@@ -95,7 +97,7 @@ class ProgressCurve(QWidget):
         painter.drawText(below, Qt.AlignmentFlag.AlignLeft, tr("after {n} answers", n=number(first)))
         painter.drawText(below, Qt.AlignmentFlag.AlignRight, number(last))
         across, up = area.width() / max(1, last - first), area.height() / max(1, top)
-        words: list[float] = []
+        x = area.left()
         for values, colour, dash, word in (
             ([p.clusters for p in points], t.accent, Qt.PenStyle.SolidLine, tr("clusters")),
             ([p.singles for p in points], t.different, Qt.PenStyle.DashLine, tr("single images")),
@@ -108,9 +110,8 @@ class ProgressCurve(QWidget):
             )
             painter.setPen(QPen(QColor(colour), 2, dash))
             painter.drawPolyline(line)
-            y = min(max(line.last().y() - high - 2, area.top() + 2), area.bottom() - high - 2)
-            if words and abs(y - words[0]) < high:
-                y = words[0] + high if words[0] + 2 * high < area.bottom() else words[0] - high
-            words.append(y)
-            painter.setPen(QColor(colour))
-            painter.drawText(QRectF(area.left(), y, area.width() - 2, high), Qt.AlignmentFlag.AlignRight, word)
+            painter.drawLine(QPointF(x, high / 2), QPointF(x + _SAMPLE, high / 2))
+            x += _SAMPLE + SPACE_1
+            painter.setPen(QColor(t.text))
+            painter.drawText(QRectF(x, 0, self.width() - x, high), Qt.AlignmentFlag.AlignLeft, word)
+            x += metrics.horizontalAdvance(word) + SPACE_3

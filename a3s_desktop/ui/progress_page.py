@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 
 from PySide6.QtCore import Qt, Signal, Slot
+from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QProgressBar, QPushButton, QVBoxLayout, QWidget
 
 from a3s_desktop.i18n import decimal, percent, tr
@@ -49,7 +50,7 @@ class ProgressPage(QWidget):
         super().__init__(parent)
         self._stages: list[str] = []
         self._started = 0.0
-        card = QFrame()
+        card = self._card = QFrame()
         card.setProperty("role", "card")
         card.setMaximumWidth(640)
         inner = QVBoxLayout(card)
@@ -153,6 +154,24 @@ class ProgressPage(QWidget):
         layout.addStretch(1)
         layout.addWidget(_label("muted", tr("{seconds} s", seconds=decimal(seconds))))
         self._list.addWidget(row)
+        self._fit()
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """As many finished stages as fit."""
+        super().resizeEvent(event)
+        self._fit()
+
+    def _fit(self) -> None:
+        """The oldest stages leave where there is no room for all: rows that are squeezed could not be read."""
+        rows = [self._list.itemAt(k).widget() for k in range(self._list.count())]
+        inner = self._card.layout()
+        for row in rows:
+            row.show()
+        for row in rows:
+            inner.activate()
+            if inner.totalHeightForWidth(self._card.width()) <= self.height() - 2 * SPACE_3:
+                break
+            row.hide()
 
 
 def _label(role: str, text: str = "") -> QLabel:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from datetime import datetime
 
-from PySide6.QtCore import Qt, QTimer, Slot
+from PySide6.QtCore import QSize, Qt, QTimer, Slot
 from PySide6.QtGui import QShowEvent
 from PySide6.QtWidgets import QFrame, QGridLayout, QLabel, QPushButton, QScrollArea, QVBoxLayout, QWidget
 
@@ -22,7 +22,7 @@ _SOON_MS = 150  # from a change to the reading of the times: a burst of undos as
 
 _ROWS = (
     ("left", mark("Questions left")),
-    ("range", mark("Likely from … to")),
+    ("range", mark("Likely range")),
     ("answers", mark("Answers")),
     ("today", mark("Today")),
     ("rate", mark("Per minute")),
@@ -57,10 +57,11 @@ class ProgressPanel(QWidget):
         grid = QGridLayout()
         grid.setHorizontalSpacing(SPACE_3)
         grid.setVerticalSpacing(3)
-        grid.setColumnStretch(1, 1)
+        grid.setColumnStretch(0, 1)
         for row, (name, text) in enumerate(_ROWS):
             label, value = QLabel(tr(text)), QLabel()
             label.setProperty("role", "muted")
+            label.setWordWrap(True)  # large text in a narrow panel
             value.setAlignment(Qt.AlignmentFlag.AlignRight)
             value.setTextFormat(Qt.TextFormat.PlainText)
             value.setAccessibleName(tr(text))
@@ -76,7 +77,9 @@ class ProgressPanel(QWidget):
         self._actions = [shortcuts.action(name) for name in ("audit.open", "edit.requeue")]
         # Rows come and go; the panels beside must not be pushed about by that.
         inner, scroll, whole = QWidget(), QScrollArea(), QVBoxLayout(self)
+        self._scroll = scroll
         scroll.setWidgetResizable(True)
+        scroll.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         scroll.setFrameShape(QFrame.Shape.NoFrame)
         scroll.setFocusPolicy(Qt.FocusPolicy.NoFocus)
         scroll.setWidget(inner)
@@ -94,6 +97,11 @@ class ProgressPanel(QWidget):
         bridge.closed.connect(self._clear)
         self._clear()
         self._follow()
+
+    def minimumSizeHint(self) -> QSize:
+        """No figure is beyond the edge; up and down there is the scroll bar."""
+        bar = self._scroll.verticalScrollBar().sizeHint().width()
+        return QSize(self._scroll.widget().minimumSizeHint().width() + bar, super().minimumSizeHint().height())
 
     def text(self, name: str) -> str:
         """A figure as shown; "" where it is not."""

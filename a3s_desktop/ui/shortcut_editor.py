@@ -129,6 +129,7 @@ class ShortcutEditor(QDialog):
         return self.table
 
     def _row_buttons(self) -> QHBoxLayout:
+        """Of the action that is marked; those of all actions stand at the foot, or the row would be too wide."""
         row = QHBoxLayout()
         row.setSpacing(SPACE_2)
         self.recorder = KeyRecorder(tr("&Add a key"))
@@ -141,8 +142,6 @@ class ShortcutEditor(QDialog):
         for button in (self.recorder, self.remove_button, self.reset_button):
             row.addWidget(button)
         row.addStretch(1)
-        for button in (self.reset_all_button, self.import_button, self.export_button):
-            row.addWidget(button)
         return row
 
     def _clash_row(self) -> QHBoxLayout:
@@ -162,6 +161,8 @@ class ShortcutEditor(QDialog):
     def _foot(self) -> QHBoxLayout:
         row = QHBoxLayout()
         row.setSpacing(SPACE_2)
+        for button in (self.reset_all_button, self.import_button, self.export_button):
+            row.addWidget(button)
         row.addStretch(1)
         row.addWidget(_button(tr("Cancel"), self.reject))
         self.save_button = _button(tr("&Save"), self._save)

@@ -156,6 +156,7 @@ def desk(qtbot: QtBot, tmp_path: Path) -> Iterator[Desk]:
 def test_the_panel_tells_what_was_reached(desk: Desk, project: Path) -> None:
     desk.open(project)
     panel = desk.program.progress
+    desk.window.dock("progress").show()
     desk.window.dock("progress").raise_()
     for _ in range(6):
         desk.answer()
@@ -303,5 +304,6 @@ def test_answers_from_before_a_restart_count_for_today(desk: Desk, project: Path
     assert session.times(session.times(0.0)[0] + 1.0) == ()
     session.close()
     desk.open(project)
+    desk.window.dock("progress").show()
     desk.window.dock("progress").raise_()
     desk.until(lambda: desk.program.progress.text("today") == "2")

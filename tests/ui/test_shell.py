@@ -18,6 +18,7 @@ from a3s_desktop.logs import describe_crash
 from a3s_desktop.session.opening import open_session
 from a3s_desktop.settings import SettingsStore
 from a3s_desktop.storage.workspace import open_workspace
+from a3s_desktop.ui import main_window
 from a3s_desktop.ui.dialogs import MessageDialog
 from a3s_desktop.ui.export_dialog import ExportDialog, ExportRequest
 from a3s_desktop.ui.program import Program
@@ -83,7 +84,8 @@ def settings() -> SettingsStore:
 
 
 @pytest.fixture
-def start(qtbot, settings, tmp_path) -> Iterator[Callable[[], Desk]]:
+def start(qtbot, settings, tmp_path, monkeypatch) -> Iterator[Callable[[], Desk]]:
+    monkeypatch.setattr(main_window, "ROOM_FOR_PANELS", 0)  # Qt's screen without a display is 800 pixels wide
     desks: list[Desk] = []
 
     def make() -> Desk:
@@ -208,6 +210,15 @@ def test_the_arrangement_comes_back(start, project):
     assert not second.program.shortcuts.action("panel.map").isChecked()
     second.trigger("panel.map")
     assert second.window.dock("map").isVisible()
+
+
+def test_on_a_small_screen_the_pair_comes_first(start, project, monkeypatch):
+    monkeypatch.setattr(main_window, "ROOM_FOR_PANELS", 10_000)
+    desk = start()
+    desk.open(project)
+    assert not any(desk.window.dock(name).isVisible() for name in ("map", "cluster", "history", "progress"))
+    desk.trigger("panel.map")
+    assert desk.window.dock("map").isVisible()
 
 
 def test_spoilt_window_state_is_no_obstacle(start, settings):
