@@ -85,6 +85,11 @@ class ClusterTable:
     def __len__(self) -> int:
         return len(self.clusters)
 
+    @property
+    def singles(self) -> int:
+        """How many of them hold one image only."""
+        return int(np.count_nonzero(self._sizes == 1))
+
     def arranged(self, order: Order, kind: Kind, text: str = "", by_file: Collection[int] = ()) -> list[int]:
         """Places of the clusters to show, in order.
 

@@ -335,7 +335,7 @@ class Gallery(QWidget):
     def _tell(self) -> None:
         shown, total = self._cards.rowCount(), len(self._table)
         self.count.setText(
-            trn("{n} cluster", "{n} clusters", shown)
+            self._all_text()
             if shown == total
             else tr("{n} of {total}", n=number(shown), total=number(total))
         )
@@ -346,6 +346,15 @@ class Gallery(QWidget):
             else tr("There are no clusters: all images are junk.") if self._labels is not None else ""
         )  # fmt: skip
         self._stack.setCurrentWidget(self.grid if shown else self._empty)
+
+    def _all_text(self) -> str:
+        """All there is, counted as everywhere else in the program: a single image is no cluster."""
+        singles = self._table.singles
+        clusters = trn("{n} cluster", "{n} clusters", len(self._table) - singles)
+        if not singles:
+            return clusters
+        return tr("{clusters}, {singles}", clusters=clusters,
+                  singles=trn("{n} single image", "{n} single images", singles))  # fmt: skip
 
     # search through file names, in steps
 
