@@ -260,7 +260,10 @@ class PathList(QWidget):
         self.list.setFixedHeight(rows * (self.list.fontMetrics().height() + 10) + 14)
 
     def changeEvent(self, event: QEvent) -> None:
-        """The rows grow with the text."""
+        """The rows grow with the text; the icons follow the theme."""
         super().changeEvent(event)
         if event.type() in (QEvent.Type.FontChange, QEvent.Type.StyleChange):
             self._fit()
+        elif event.type() == QEvent.Type.PaletteChange and hasattr(self, "list"):
+            for row in range(self.list.count()):
+                self.list.item(row).setIcon(icon("file"))
