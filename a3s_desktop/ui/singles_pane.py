@@ -163,7 +163,7 @@ class SinglesPane(QWidget):
     def resizeEvent(self, event: QResizeEvent) -> None:
         """The pictures have most of the room."""
         super().resizeEvent(event)
-        self.list.setFixedWidth(min(_LIST_WIDTH, self.width() * 2 // 5))
+        self.list.setFixedWidth(min(max(_LIST_WIDTH, self.width() // 5), self.width() * 2 // 5))
 
     def mousePressEvent(self, event: QMouseEvent) -> None:
         """A click beside the list leaves the keys with it."""

@@ -241,7 +241,7 @@ def style_sheet(t: Tokens, base: float) -> str:
     values |= {f"font_{step}": f"{base * factor:.1f}pt" for step, factor in TYPE_SCALE.items()}
     values |= {"radius": f"{RADIUS}px", "radius_small": f"{RADIUS_SMALL}px"}
     side = "dark" if t.dark else "light"
-    for drawn in ("check", "arrow", "close", "float"):
+    for drawn in ("check", "tick", "arrow", "close", "float"):
         values[drawn] = resource("style", f"{drawn}-{side}.svg").as_posix()
     for name in sorted(values, key=len, reverse=True):
         text = text.replace(f"@{name}", values[name])
