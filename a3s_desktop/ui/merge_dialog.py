@@ -29,11 +29,7 @@ class MergeDialog(QDialog):
         self.setWindowTitle(tr("Merge with a copy"))
         self.setMinimumWidth(520)
         source = plan.source
-        heading = (
-            tr("{name}, by {author}", name=source.name, author=source.author)
-            if source.author
-            else source.name
-        )
+        heading = tr("{name}, by {author}", name=source.name, author=source.author) if source.author else source.name
         column = QVBoxLayout(self)
         column.setContentsMargins(SPACE_5, SPACE_5, SPACE_5, SPACE_4)
         column.setSpacing(SPACE_3)
