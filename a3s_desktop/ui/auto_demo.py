@@ -17,7 +17,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 import numpy as np
-from PySide6.QtCore import QEventLoop, QMessageLogContext, Qt, QtMsgType, qInstallMessageHandler
+from PySide6.QtCore import QEvent, QEventLoop, QMessageLogContext, Qt, QtMsgType, qInstallMessageHandler
 from PySide6.QtGui import QColor, QPainter
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication
@@ -108,6 +108,7 @@ def _run(out: Path, answers: int, data: str) -> Path:
         finally:
             program.shutdown()
             app.processEvents()
+            app.sendPostedEvents(None, QEvent.Type.DeferredDelete)  # the window goes before the application
     return out
 
 

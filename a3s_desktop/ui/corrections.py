@@ -21,8 +21,8 @@ from a3s_desktop.ui.dialogs import ask
 from a3s_desktop.ui.engine_room import Reading
 from a3s_desktop.ui.fetch import Fetch
 from a3s_desktop.ui.image_loader import ImageLoader
-from a3s_desktop.ui.map_sheet import shortened
 from a3s_desktop.ui.merge_preview import FACES, MergePreview
+from a3s_desktop.ui.one_line import shortened
 
 _NEAREST = 12
 _ASKED = 200  # images whose likely homes are asked for, to propose where many belong

@@ -13,7 +13,8 @@ from a3s_desktop.ui.map_colours import Shape
 from a3s_desktop.ui.map_legend import draw_swatch
 from a3s_desktop.ui.map_picture import MapPicture
 from a3s_desktop.ui.map_raster import LEVELS, cross, disc, draw, ring
-from a3s_desktop.ui.map_sheet import HEAD, LETTER, MARGIN, ROW, Sheet, sheet_of, shortened, texts_of
+from a3s_desktop.ui.map_sheet import HEAD, LETTER, MARGIN, ROW, Sheet, sheet_of, texts_of
+from a3s_desktop.ui.one_line import shortened
 
 LONGEST = 4000  # pixels of the image's longer side
 _STAMPS = {Shape.CROSS: cross, Shape.RING: ring, Shape.DISC: disc}

@@ -9,6 +9,7 @@ import numpy.typing as npt
 
 from a3s_desktop.ui.map_picture import MapPicture
 from a3s_desktop.ui.map_raster import point_radius
+from a3s_desktop.ui.one_line import shortened
 
 SIDE = 1600.0  # longer side of the map
 MARGIN = 40.0
@@ -16,7 +17,6 @@ HEAD = 34.0  # height of the title
 ROW = 24.0  # of the legend
 LETTER = 8.2  # width of a letter of the 14-unit font, reckoned generously: fonts differ from machine to machine
 _LEGEND = 280.0
-_LONGEST = 26  # letters of a name
 _MOST_TEXTS = 300
 _CELL = 10.0
 
@@ -74,12 +74,6 @@ def sheet_of(picture: MapPicture) -> Sheet:
         shift_x=MARGIN + map_width / 2 - float(middle[0]) * scale,
         shift_y=MARGIN + HEAD + map_height / 2 + float(middle[1]) * scale,
     )  # fmt: skip
-
-
-def shortened(text: str, letters: int = _LONGEST) -> str:
-    """One line without characters that cannot be shown, at most so many letters."""
-    clean = " ".join("".join(c if c.isprintable() else " " for c in text).split())
-    return clean if len(clean) <= letters else f"{clean[: letters - 1]}…"
 
 
 def texts_of(picture: MapPicture, sheet: Sheet) -> list[tuple[float, float, str, int]]:

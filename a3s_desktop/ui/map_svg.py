@@ -10,7 +10,8 @@ import numpy.typing as npt
 from a3s_desktop.i18n import tr
 from a3s_desktop.ui.map_colours import LegendEntry, Shape
 from a3s_desktop.ui.map_picture import MapPicture
-from a3s_desktop.ui.map_sheet import HEAD, MARGIN, ROW, Sheet, sheet_of, shortened, texts_of
+from a3s_desktop.ui.map_sheet import HEAD, MARGIN, ROW, Sheet, sheet_of, texts_of
+from a3s_desktop.ui.one_line import shortened
 
 SINGLE_CIRCLES = 20_000  # up to this many images each is a circle of its own, grouped by cluster
 MOST_POINTS = 200_000  # beyond, images that lie (almost) on each other become one: the file stays below 3 MB

@@ -221,10 +221,11 @@ def test_export_is_what_the_screen_shows(project: Path, blobs: Data, tmp_path: P
     session, _ = open_session(project)
     while session.state.question is not None:
         blobs.answer(session)
-    out = session.export("csv", tmp_path / "groups.csv")
+    out = tmp_path / "groups.csv"
+    assert session.export("csv", out).path == out
     with out.open(newline="", encoding="utf-8") as file:
         rows = list(csv.DictReader(file))
-    assert list(rows[0]) == ["path", "cluster", "name", "status"]
+    assert list(rows[0]) == ["path", "cluster", "name", "status", "confidence"]
     assert [row["path"] for row in rows] == [f"{k:03d}.png" for k in range(48)]
     assert [int(row["cluster"]) for row in rows] == session.state.labels.tolist()
     tied = {item for entry in session.history() if entry.answer is Answer.SAME for item in (entry.left, entry.right)}
