@@ -106,7 +106,10 @@ def load(first: Index, second: Index, joins: Vector, divides: Vector) -> Load:
     """
     likely = joins >= LEAST_CHANCE
     first, second, joins = first[likely], second[likely], joins[likely]
-    # Sorted, for candidates come in no fixed order, and sums must not depend on it.
+    # In a fixed order, for candidates come in none: neither sums nor which of two equally likely pairs counts as
+    # before the other must depend on it.
+    order = np.lexsort((second, first))
+    first, second, joins = first[order], second[order], joins[order]
     free = _untouched(np.concatenate((first, second)), np.concatenate((joins, joins)))
     chains = float(np.sort(free[: len(joins)] * free[len(joins) :]).sum())
     width = float(np.sqrt(len(joins) * len(np.unique(np.concatenate((first, second))))))

@@ -39,7 +39,8 @@ def test_what_is_never_asked_does_not_count() -> None:
 
 def test_the_order_of_the_candidates_does_not_matter() -> None:
     rng = np.random.default_rng(0)
-    first, second, chance = rng.integers(0, 20, 300), rng.integers(20, 60, 300), rng.uniform(0, 0.6, 300)
+    first, second = np.divmod(rng.choice(20 * 40, 300, replace=False), 40)
+    second, chance = second + 20, rng.integers(0, 7, 300) / 10.0  # few values: many pairs are equally likely
     inner = rng.uniform(0, 0.3, 80)
     for _ in range(10):
         order = rng.permutation(300)
