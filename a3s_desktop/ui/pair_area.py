@@ -27,7 +27,7 @@ STRIP, STRIP_LARGE, ROOMY = 70, 94, 760  # height of the strips; from which heig
 class ClusterTitle(QWidget):
     """A coloured dot as on the map, the cluster's number, its size; stands before the strip of its members."""
 
-    SHARE, MOST = 0.3, 260  # of the column's width, for names; not more pixels than that
+    SHARE, MOST = 0.24, 240  # of the column's width, for names; not more pixels than that
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
