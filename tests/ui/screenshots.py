@@ -112,6 +112,7 @@ class Studio:
         self.pair()
         self.panels()
         self.clusters()
+        self.reviews()
         self.dialogs()
         self.finished()
         self.start_again()
@@ -225,6 +226,43 @@ class Studio:
         program.shortcuts.action("page.pair").trigger()
         self.wait(lambda: program.label.ready, "the pair")
 
+    def reviews(self) -> None:
+        """Old answers, contradictions, doubtful answers, the sample check."""
+        from a3s_desktop.ui.contradiction_chain import ChainLink
+        from a3s_desktop.ui.contradiction_dialog import ContradictionDialog
+
+        program, action = self.program, self.program.shortcuts.action
+        panel, items = program.history, program.bridge.items
+        program.window.dock("history").show()
+        program.window.dock("history").raise_()
+        self.wait(lambda: panel.model.entry(8) is not None, "the history")
+        panel.filter.more.setChecked(True)
+        self.settle(0.4)
+        self.take("28-history-filter")
+        panel.filter.reset()
+        panel.filter.more.setChecked(False)
+        entries = [entry for entry in map(panel.model.entry, range(9)) if entry is not None and entry.right >= 0]
+        assert items is not None
+        program.old_answers.look_at(entries[0])
+        look = program.old_answers.second_look
+        self.wait(lambda: bool(look.view.seen), "the old answer")
+        self.settle(0.3)
+        self.take("28-old-answer", look)
+        look.close()
+        chain = [ChainLink(entry.left, entry.right, place < 2, entry) for place, entry in enumerate(entries[:3])]
+        dialog = ContradictionDialog(program.loader, items, program.window)
+        dialog.show_chain(ChainLink(chain[0].left, chain[-1].right, True, None, new=True), chain, 0)
+        dialog.open()
+        self.settle(0.8)
+        self.take("28-contradiction", dialog)
+        dialog.reject()
+        self.dialog(action("history.doubtful").trigger, "29-doubtful")
+        action("audit.open").trigger()
+        self.settle(1.0)
+        self.take("29-sample-check")
+        action("audit.back").trigger()
+        self.wait(lambda: program.label.ready, "the pair")
+
     def dialogs(self) -> None:
         from a3s_desktop.errors import InputError
         from a3s_desktop.ui.dialogs import show_error
@@ -236,6 +274,8 @@ class Studio:
         error = InputError("Row 1,234 of features.npy holds a number that is not finite (column 17).", "Leave it out.")
         self.dialog(lambda: show_error(program.window, error), "33-error")
         self.dialog(lambda: program.help.say_language("de"), "34-language")
+        for name in ("project.labels", "project.add", "project.replace", "project.merge", "settings.annotator"):
+            self.dialog(action(name).trigger, f"35-{name.replace('.', '-')}")
         for page in ("first-steps", "answers", "keys", "trouble"):
             self.dialog(lambda page=page: self._help(page), f"35-help-{page}")
         action("help.tour").trigger()
