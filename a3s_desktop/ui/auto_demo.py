@@ -133,6 +133,9 @@ class Driver:
         self.wait(window.isActiveWindow, "the window to become active", 10)
         self.picture("1-start")
         self._make_project(self._write_data(data), data)
+        for name in ("map", "cluster", "history", "progress"):
+            self._program.window.dock(name).show()  # on a small screen they are hidden at first
+        self._program.window.dock("cluster").raise_()
         self._look_at_the_pair()
         with Heartbeat() as heart:
             self._answer(answers)

@@ -109,6 +109,8 @@ class SecondLook(QDialog):
         self.notice.clear()
         state = self._bridge.state
         self._conflicts = frozenset(state.conflicts) if state is not None else frozenset()
+        if not self.testAttribute(Qt.WidgetAttribute.WA_Resized):
+            self.resize(self.sizeHint())  # by itself Qt takes the least height of the texts, without the pictures
         self.show()
         self.raise_()
         self.activateWindow()
