@@ -55,14 +55,14 @@ MEMORY = 200.0
 """Answers that the forecast's own model looks back on, by 1/e. The strategy's forgets faster, for it must follow the
 present questions; a forecast made with it would jump."""
 
-LEAST_CHANCE = 0.02
-"""Candidates whose answer changes something with less chance than this are never asked."""
+LEAST_CHANCE = 0.01
+"""A question is put only if the chance that its answer changes a label is at least this."""
 
 RAISED = 0.003
 """Candidates that are looked at: some come up again as the model learns. The rest is left out for speed."""
 
 # Questions for each unit of `Load`, by least absolute error of the logarithm over the simulated runs.
-_PER_CHAIN, _PER_NODE, _PER_SPLIT, _PER_WIDTH = 0.5, 0.75, 0.6, 1.1
+_PER_CHAIN, _PER_NODE, _PER_SPLIT, _PER_WIDTH = 1.1, 0.5, 2.4, 1.8
 
 
 @dataclass(frozen=True, slots=True)

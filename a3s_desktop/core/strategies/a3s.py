@@ -30,7 +30,7 @@ from a3s_desktop.core.context import Context, Step
 from a3s_desktop.core.forest import Forest
 from a3s_desktop.core.group_facts import GroupFacts
 from a3s_desktop.core.link_model import FACTS, fit, inner_prior, merge_prior, probability
-from a3s_desktop.core.outlook import MEMORY, RAISED, Outlook, forecast, load
+from a3s_desktop.core.outlook import LEAST_CHANCE, MEMORY, RAISED, Outlook, forecast, load
 from a3s_desktop.core.types import Answer, IntArray, Reason
 
 SURE = 0.9
@@ -44,9 +44,6 @@ REFIT_EVERY = 5
 
 TYPICAL_NMI = 0.9
 """The true NMI is not known; the choice depends on it little."""
-
-LEAST_CHANCE = 0.01
-"""A question is put only if the chance that its answer changes a label is at least this."""
 
 _SHORTLIST = 64  # candidates looked at one by one before the next longer list is made
 
