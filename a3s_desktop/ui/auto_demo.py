@@ -270,11 +270,14 @@ class Driver:
     def press(self, action: str) -> None:
         """Press the first key of an action, where the focus is."""
         if self._app.activeWindow() is None:  # a dialog was the active window, and went; nobody clicks here
-            self._program.window.activateWindow()
-            self.wait(lambda: self._app.activeWindow() is not None, "the window to come forward")
+            self.wait(self._comes_forward, "the window to come forward")
         key = self._program.shortcuts.action(action).shortcuts()[0][0]  # type: ignore[index]  # not in Qt's stubs
         target = self._app.focusWidget() or self._program.window
         QTest.keyClick(target, key.key(), key.keyboardModifiers())
+
+    def _comes_forward(self) -> bool:
+        self._program.window.activateWindow()
+        return self._app.activeWindow() is not None
 
     def _give(self, question: QuestionView, timed: bool = True) -> None:
         bridge, labels = self._program.bridge, self._labels

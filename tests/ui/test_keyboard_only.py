@@ -60,8 +60,12 @@ class Hands:
         """Off the screen no window manager gives the focus back when a dialog closes, or is deleted later."""
         window = self.program.window
         self.until(lambda: not any(isinstance(w, QDialog) and w.isVisible() for w in QApplication.topLevelWidgets()))
-        window.activateWindow()
-        self.until(window.isActiveWindow)
+
+        def active() -> bool:
+            window.activateWindow()  # again, where a dialog that is going takes it once more
+            return window.isActiveWindow()
+
+        self.until(active)
 
 
 @pytest.fixture
