@@ -29,8 +29,8 @@ def with_more_samples(arrays: Mapping[str, npt.NDArray[Any]], meta: Mapping[str,
     arrays, meta : as `Engine.dump` gives them
         Its steps ask one question each, so none can be half done.
     homes : int32
-        Cluster of each further sample: an old one, or one from ``next_id`` on, each of these at least once. A question can
-        take them apart as it can take apart what the initial clustering joined.
+        Cluster of each further sample: an old one, or one from ``next_id`` on, each of these at least once. A question
+        can take them apart as it can take apart what the initial clustering joined.
 
     Returns
     -------

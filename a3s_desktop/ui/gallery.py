@@ -335,9 +335,7 @@ class Gallery(QWidget):
     def _tell(self) -> None:
         shown, total = self._cards.rowCount(), len(self._table)
         self.count.setText(
-            self._all_text()
-            if shown == total
-            else tr("{n} of {total}", n=number(shown), total=number(total))
+            self._all_text() if shown == total else tr("{n} of {total}", n=number(shown), total=number(total))
         )
         self.grid.setAccessibleDescription(self.count.text())
         self._empty.setText(
