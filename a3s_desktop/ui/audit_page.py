@@ -8,7 +8,7 @@ from __future__ import annotations
 from functools import partial
 
 from PySide6.QtCore import QEvent, Qt, QTimer, Signal, Slot
-from PySide6.QtGui import QHideEvent, QKeyEvent, QShowEvent
+from PySide6.QtGui import QHideEvent, QKeyEvent, QResizeEvent, QShowEvent
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QStackedWidget, QVBoxLayout, QWidget
 
 from a3s_desktop.actions import Scope
@@ -23,7 +23,7 @@ from a3s_desktop.ui.engine_room import Reading
 from a3s_desktop.ui.figures import precision_text
 from a3s_desktop.ui.image_loader import ImageLoader
 from a3s_desktop.ui.image_pane import ImagePane
-from a3s_desktop.ui.label_parts import AnswerButton, Banner
+from a3s_desktop.ui.label_parts import SYMBOLS, WORDS, AnswerButton, Banner
 from a3s_desktop.ui.linked_panes import LinkedPanes
 from a3s_desktop.ui.shortcuts import Shortcuts
 from a3s_desktop.ui.theme import SPACE_1, SPACE_2, SPACE_3, SPACE_4, icon_pixmap, tokens
@@ -152,13 +152,17 @@ class AuditPage(QWidget):
         self._hint = QLabel(tr("Drawn at random from all pairs that share a cluster."))
         self._hint.setProperty("role", "small")
         self._hint.setWordWrap(True)
-        below = QHBoxLayout(foot)
-        below.setContentsMargins(SPACE_4, SPACE_2, SPACE_4, SPACE_2)
+        remark, below, lines = QHBoxLayout(), QHBoxLayout(), QVBoxLayout(foot)
+        remark.setSpacing(SPACE_1)
+        remark.addWidget(self._symbol)
+        remark.addWidget(self._hint, 1)
+        lines.setContentsMargins(SPACE_4, SPACE_2, SPACE_4, SPACE_2)
+        lines.setSpacing(SPACE_1)
+        lines.addLayout(remark)
+        lines.addLayout(below)
         below.setSpacing(SPACE_2)
         below.addWidget(self._back)
-        below.addWidget(self._symbol)
-        below.addWidget(self._hint, 1)
-        below.addSpacing(SPACE_1)
+        below.addStretch(1)
         for button in self._buttons:
             below.addWidget(button)
         whole = QVBoxLayout(self)
@@ -281,6 +285,12 @@ class AuditPage(QWidget):
         )
 
     # Qt
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """The way back is a symbol with its key before an answer's word is cut."""
+        super().resizeEvent(event)
+        needed = sum(button.width_for(WORDS) + SPACE_2 for button in (self._back, *self._buttons)) + 2 * SPACE_4
+        self._back.set_room(WORDS if needed <= self.width() else SYMBOLS)
 
     def showEvent(self, event: QShowEvent) -> None:
         """A pair is drawn."""

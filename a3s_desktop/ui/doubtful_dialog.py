@@ -163,15 +163,15 @@ class SecondLook(QDialog):
         self.list.setFixedWidth(300)
         set_role(self.list, role="field")
         page, empty = QWidget(), QWidget()
-        row = QHBoxLayout(page)
-        row.setContentsMargins(0, 0, 0, 0)
+        main = QVBoxLayout(page)
+        main.setContentsMargins(0, 0, 0, 0)
+        main.setSpacing(SPACE_3)
+        row = QHBoxLayout()
         row.setSpacing(SPACE_4)
         row.addLayout(side)
-        main = QVBoxLayout()
-        main.setSpacing(SPACE_3)
-        main.addWidget(self.view, 1)
-        main.addLayout(self._answer_row())
-        row.addLayout(main, 1)
+        row.addWidget(self.view, 1)
+        main.addLayout(row, 1)
+        main.addLayout(self._answer_row())  # as wide as the window: large text needs it
         column = QVBoxLayout(empty)
         column.addStretch(1)
         column.addWidget(self._empty)
@@ -202,7 +202,7 @@ class SecondLook(QDialog):
         for name, answer in _ANSWERS.items():
             self._add_button(row, name, tr(ANSWER_TEXTS[answer]), partial(self.say, answer))
         self._add_button(row, "withdraw", tr("Take back"), partial(self.say, None))
-        row.addStretch(1)
+        row.insertStretch(0, 1)
         return row
 
     def _add_button(self, row: QHBoxLayout, name: str, text: str, slot: Callable[[], None]) -> None:
