@@ -12,6 +12,7 @@ import argparse
 import io
 import re
 import sys
+from datetime import UTC, datetime
 from pathlib import Path
 
 from babel.messages.catalog import Catalog, Message
@@ -28,6 +29,7 @@ KEYWORDS = {"tr": None, "mark": None, "markn": (1, 2), "trn": (1, 2), "trc": ((1
 _UNUSED = re.compile(
     rb'"(POT-Creation-Date|PO-Revision-Date|Report-Msgid-Bugs-To|Last-Translator|Language-Team|Generated-By): [^\n]*\n'
 )
+_EPOCH = datetime(2026, 1, 1, tzinfo=UTC)
 _FIELD = re.compile(r"\{(\w*)[^{}]*\}")
 
 
@@ -66,6 +68,7 @@ def read(language: str) -> Catalog:
 
 def compiled(catalogue: Catalog) -> bytes:
     """The ``.mo`` of a catalogue."""
+    catalogue.creation_date = _EPOCH  # the .po names none, and Babel would take the time of the call
     buffer = io.BytesIO()
     write_mo(buffer, catalogue)
     return buffer.getvalue()
