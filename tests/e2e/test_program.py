@@ -102,7 +102,7 @@ def test_from_new_over_forty_answers_undo_quit_reopen_to_export(screen, data, tm
     assert out.read_bytes() == from_command.read_bytes()
     with out.open(encoding="utf-8") as file:
         rows = list(csv.DictReader(file))
-    assert list(rows[0]) == ["path", "cluster", "name", "status"]
+    assert list(rows[0]) == ["path", "cluster", "name", "status", "confidence"]
     assert len(rows) == 240
     cluster = {row["path"]: row["cluster"] for row in rows}
     order = data.order.read_text().split()
