@@ -80,6 +80,8 @@ def test_new_info_export(files: Path, capsys: pytest.CaptureFixture[str]) -> Non
         "items": N,
         "answers": 2,
         "skipped": 0,
+        "incomparable": 0,
+        "junk": 0,
         "clusters": state.clusters,
         "singletons": state.singletons,
         "can_undo": True,

@@ -116,6 +116,8 @@ def project_facts(session: Session) -> dict[str, Any]:
         "items": state.items,
         "answers": state.answers,
         "skipped": state.skipped,
+        "incomparable": state.incomparable,
+        "junk": state.junk,
         "clusters": state.clusters,
         "singletons": state.singletons,
         "can_undo": state.can_undo,
@@ -132,8 +134,9 @@ def facts_text(session: Session, facts: dict[str, Any]) -> list[str]:
     lines = [f"{workspace.name} ({workspace.folder})"] if workspace else []
     lines += [
         f"{facts['items']:,} images in {facts['clusters']:,} clusters of two or more and "
-        f"{facts['singletons']:,} single images",
-        f"{facts['answers']:,} answers, {facts['skipped']:,} skipped",
+        f"{facts['singletons']:,} single images" + (f", {facts['junk']:,} junk" if facts["junk"] else ""),
+        f"{facts['answers']:,} answers, {facts['skipped']:,} skipped"
+        + (f", {facts['incomparable']:,} not comparable" if facts["incomparable"] else ""),
     ]
     if question is None:
         lines.append("Nothing is left to ask.")

@@ -171,7 +171,7 @@ class Rename:
         taken = names.of_clusters(labels, junk).items()
         holder = next((cluster for cluster, other in taken if name_key(other) == name_key(name)), None)
         if name and holder is not None and holder != self.cluster:
-            raise NameTakenError(name, holder, len(engine.partition.members(holder)))
+            raise NameTakenError(dict(taken)[holder], holder, len(engine.partition.members(holder)))
         anchors = tuple(engine.representatives(self.cluster, (), MOST_ANCHORS)) if name else ()
         return RecordedCorrection(
             CorrectionKind.NAME, Correction(), tuple(members[:1].tolist()), len(members), when, name, anchors, old

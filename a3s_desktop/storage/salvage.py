@@ -110,7 +110,7 @@ def report(found: Salvaged, kept: str, there: bool) -> Recovery:
     )
     if lost:
         parts.append(trn("At least {n} later entry is lost.", "At least {n} later entries are lost.", lost))
-    else:
+    elif count:
         parts.append(tr("Entries after these, if there were any, are lost."))
     if kept:
         parts.append(tr("The damaged file was kept as '{kept}' in the project folder.", kept=kept))

@@ -248,6 +248,7 @@ def test_a_name_is_unique_whatever_its_case_and_spaces(session: Session, other: 
     with pytest.raises(NameTakenError) as taken:
         session.perform(Rename(b, other))
     assert taken.value.cluster == a
+    assert "Anna B" in taken.value.message  # as it is written there
     session.perform(Rename(a, other))  # its own name in another spelling is allowed
 
 

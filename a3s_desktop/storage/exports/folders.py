@@ -10,7 +10,7 @@ from pathlib import Path, PurePosixPath
 
 from a3s_desktop.core.types import IntArray
 from a3s_desktop.errors import InputError, StorageFailedError
-from a3s_desktop.i18n import decimal, tr, trn
+from a3s_desktop.i18n import number, tr, trn
 from a3s_desktop.storage import files
 from a3s_desktop.storage.exports.safe_names import UniqueNames
 from a3s_desktop.storage.exports.state import ExportOptions, ExportState, How, TargetExistsError, Written
@@ -150,9 +150,9 @@ def _check_room(folder: Path, needed: int) -> None:
     if needed + MARGIN > free:
         raise InputError(
             tr(
-                "The images need {needed} GB, but only {free} GB are free there.",
-                needed=decimal((needed + MARGIN) / 1e9, 1),
-                free=decimal(free / 1e9, 1),
+                "The images need {needed} MB, but only {free} MB are free there.",
+                needed=number(-(-(needed + MARGIN) // 1_000_000)),
+                free=number(free // 1_000_000),
             ),
             tr("Choose another drive, or link the images instead of copying them."),
         )
