@@ -97,7 +97,7 @@ def test_cancelled_leaves_nothing(state: State, out: Path) -> None:
 
 def test_a_full_drive_is_found_out_before(state: State, out: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(files, "free_bytes", lambda folder: 64_000_100)
-    with pytest.raises(InputError, match="GB") as caught:
+    with pytest.raises(InputError, match="65 MB") as caught:
         write_export("folders", state(), out / "new")
     assert "link" in caught.value.hint
     write_export("folders", state(), out / "new", options=ExportOptions(how=How.SYMLINK))  # needs no room
