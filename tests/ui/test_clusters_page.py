@@ -427,7 +427,7 @@ def test_a_name_that_another_cluster_has_proposes_the_merge(desk):
     QTest.keyClicks(desk.page.editor, "aNNa ")
     desk.key(KEY.Key_Return)
     preview = desk.dialog(MergePreview)
-    assert "named “aNNa” already" in preview.remark.text()
+    assert "named “Anna” already" in preview.remark.text()  # as it is written there
     desk.does(preview.merge_button.click)
     assert list(desk.state.names.values()) == ["Anna"]
     assert desk.size(next(iter(desk.state.names))) == size
