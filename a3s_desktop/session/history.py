@@ -106,6 +106,8 @@ class HistoryNode:
     edited : bool
         An entry up to and including this one was changed, or came by a merge: later answers may have met other
         questions.
+    audits : tuple of RecordedAudit
+        The sample checks in force up to and including this entry, oldest first.
     """
 
     entry: Entry
@@ -115,6 +117,7 @@ class HistoryNode:
     names: Names
     digest: bytes
     edited: bool = False
+    audits: tuple[RecordedAudit, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -271,6 +274,11 @@ class History:
         return self.entries.tally if self.entries else Tally()
 
     @property
+    def audits(self) -> tuple[RecordedAudit, ...]:
+        """Sample checks in force, oldest first; kept with the entries, so that no answer walks the whole history."""
+        return self.entries.audits if self.entries else ()
+
+    @property
     def names(self) -> Names:
         """Names in force."""
         return self.entries.names if self.entries else Names()
@@ -342,6 +350,9 @@ def _link(before: HistoryNode | None, entry: Entry, edited: bool = False) -> His
         names = names.given(entry.name, entry.anchors, entry.replaces)
     elif isinstance(entry, RecordedCorrection) and entry.known:
         names = names.given_all([(one.name, one.anchors) for one in entry.known])
+    audits = before.audits if before else ()
+    if isinstance(entry, RecordedAudit) and not entry.withdrawn:
+        audits = (*audits, entry)
     tally = before.tally if before else Tally()
     count, edited = (before.count + 1, before.edited or edited) if before else (1, edited)
-    return HistoryNode(entry, before, count, tally.plus(entry), names, digest.digest(), edited)
+    return HistoryNode(entry, before, count, tally.plus(entry), names, digest.digest(), edited, audits)

@@ -187,11 +187,7 @@ class Session(Transactions):
 
     def audit_pair(self) -> tuple[int, int] | None:
         """The next pair of the random sample; None where nothing is left to draw. See `audit`."""
-        shown = {
-            (min(node.entry.left, node.entry.right), max(node.entry.left, node.entry.right))
-            for node in self._history.nodes()
-            if isinstance(node.entry, RecordedAudit) and not node.entry.withdrawn
-        }
+        shown = {(min(one.left, one.right), max(one.left, one.right)) for one in self._history.audits}
         return draw_pair(self.engine, shown, self._source.options.seed)
 
     def times(self, since: float) -> tuple[float, ...]:

@@ -55,7 +55,7 @@ def session_state(
         conflicts=position.conflicts,
         useful=sum(recent),
         recent=len(recent),
-        audit=precision(engine, _audited(history)),
+        audit=precision(engine, history.audits),
         read_only=read_only,
         outlook=engine.outlook(),
         unsettled=unsettled(engine, history, position.conflicts),
@@ -91,12 +91,6 @@ def doubt_of(graph: PairGraph, entry: Entry) -> float:
         return 0.0
     same = graph.probability(entry.left, entry.right)
     return round(1.0 - same if entry.answer is Answer.SAME else same, 4)
-
-
-def _audited(history: History) -> list[RecordedAudit]:
-    if not history.tally.audited:
-        return []
-    return [node.entry for node in history.nodes() if isinstance(node.entry, RecordedAudit)]
 
 
 def _frozen(values: npt.NDArray[Any]) -> npt.NDArray[Any]:

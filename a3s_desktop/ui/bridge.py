@@ -68,8 +68,6 @@ class Bridge(QObject):
         Items (tuple of int) whose images the next pairs may need.
     foreseen(object)
         `LookAhead` of the current question: what its answers would do. Comes while the pair is on screen.
-    historyReady(object)
-        Tuple of `HistoryEntry`, newest first.
     layoutReady(object)
         `PointGrid` of the map's positions; comes again when a better one is known.
     pairPainted(object)
@@ -88,7 +86,6 @@ class Bridge(QObject):
     openFailed = Signal(object, object)  # noqa: N815
     prefetch = Signal(object)
     foreseen = Signal(object)
-    historyReady = Signal(object)  # noqa: N815
     layoutReady = Signal(object)  # noqa: N815
     pairPainted = Signal(object)  # noqa: N815
 
@@ -284,11 +281,6 @@ class Bridge(QObject):
             # Now, because the person looks at the pair and the engine is idle.
             self._looked_ahead = question_id
             self._submit(self._room.look_ahead, done=self._on_looked_ahead)
-
-    @Slot(int)
-    def request_history(self, limit: int = 500) -> None:
-        """Ask for the newest entries; they come as ``historyReady``."""
-        self.read(Reading.HISTORY, limit, done=self.historyReady.emit)
 
     # Deliveries, all on the GUI thread
 

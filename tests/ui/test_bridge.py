@@ -255,5 +255,5 @@ def test_opening_another_one_first_drops_the_first(bridge, room, qtbot):
 def test_busy_is_told_and_taken_back(opened, room, qtbot):
     seen = []
     opened.busyChanged.connect(seen.append)
-    opened.request_history(10)
+    opened.read(Reading.HISTORY, 10, done=list)
     qtbot.waitUntil(lambda: seen == [True, False])

@@ -5,12 +5,11 @@ from __future__ import annotations
 import csv
 import shutil
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 from PySide6.QtCore import Qt, QUrl
-from PySide6.QtWidgets import QApplication
 
 from a3s_desktop.errors import Cancelled
 from a3s_desktop.session.operations import Merge
@@ -43,20 +42,6 @@ def program(qtbot, original, tmp_path) -> Iterator[Program]:
     yield program
     program.shutdown()
     qtbot.wait(1)
-
-
-@pytest.fixture
-def dialog(qtbot) -> Callable[[type], object]:
-    """Waits for a dialog of a kind."""
-
-    def find(kind: type):
-        def shown():
-            return [w for w in QApplication.topLevelWidgets() if isinstance(w, kind) and w.isVisible()]
-
-        qtbot.waitUntil(lambda: bool(shown()), timeout=20_000)
-        return shown()[-1]
-
-    return find
 
 
 def opened(qtbot, tmp_path) -> ExportDialog:

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import shutil
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
 import pytest
 from PIL import Image
 from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QApplication
 
 from a3s_desktop.settings import SettingsStore
 from a3s_desktop.ui.dialogs import MessageDialog
@@ -34,18 +33,6 @@ def program(qtbot, folder, tmp_path) -> Iterator[Program]:
     yield program
     program.shutdown()
     qtbot.wait(1)
-
-
-@pytest.fixture
-def dialog(qtbot) -> Callable[[type], object]:
-    def find(kind: type):
-        def shown():
-            return [w for w in QApplication.topLevelWidgets() if isinstance(w, kind) and w.isVisible()]
-
-        qtbot.waitUntil(lambda: bool(shown()), timeout=20_000)
-        return shown()[-1]
-
-    return find
 
 
 def arrive(folder: Path) -> Path:

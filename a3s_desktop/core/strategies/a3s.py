@@ -191,20 +191,21 @@ class A3S:
     # --- choice
 
     def _best(self, context: Context, facts: GroupFacts) -> _Candidate | None:
-        merge = self._best_merge(context, facts)
-        inner = self._best_inner(context, facts)
+        barred = context.barred()
+        merge = self._best_merge(context, facts, barred)
+        inner = self._best_inner(context, facts, barred)
         if merge is None or inner is None:
             return merge or inner
         return merge if merge.gain >= inner.gain else inner
 
-    def _best_merge(self, context: Context, facts: GroupFacts) -> _Candidate | None:
+    def _best_merge(self, context: Context, facts: GroupFacts, barred: IntArray) -> _Candidate | None:
         pairs = facts.merges()
         first, second = pairs.first, pairs.second
         chance = probability(pairs.rows, context.values["merge_weights"])
         gain = (chance * pairs.entropy * TYPICAL_NMI).round(9)
-        barred = _of_any(context.barred(), first, second)
-        gain[(chance < LEAST_CHANCE) | barred] = 0.0
-        near = (chance >= RAISED) & ~barred
+        closed = _of_any(barred, first, second)
+        gain[(chance < LEAST_CHANCE) | closed] = 0.0
+        near = (chance >= RAISED) & ~closed
         self._pairs = first[near], second[near], pairs.rows[near]
         for k in _descending(gain, first, second):
             a, b = int(first[k]), int(second[k])
@@ -213,16 +214,16 @@ class A3S:
                 return _Candidate(float(gain[k]), False, a, b, pairs.rows[k], pair)
         return None
 
-    def _best_inner(self, context: Context, facts: GroupFacts) -> _Candidate | None:
+    def _best_inner(self, context: Context, facts: GroupFacts, barred: IntArray) -> _Candidate | None:
         inner = facts.inner()
         weights = np.where(
             inner.guess[:, None], context.values["merge_weights"][None], context.values["inner_weights"][None]
         )
         chance = 1.0 - probability(inner.rows, weights)
         gain = (chance * inner.entropy * (2.0 - TYPICAL_NMI)).round(9)
-        barred = _of_any(context.barred(), inner.cluster)
-        gain[(chance < LEAST_CHANCE) | barred] = 0.0
-        near = (chance >= RAISED) & ~barred
+        closed = _of_any(barred, inner.cluster)
+        gain[(chance < LEAST_CHANCE) | closed] = 0.0
+        near = (chance >= RAISED) & ~closed
         self._nodes = inner.guess[near], inner.rows[near]
         forest = facts.forest
         for k in _descending(gain, inner.cluster, inner.node):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import datetime
 import io
+from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
@@ -20,31 +21,17 @@ _CHUNK = 4096
 
 def write_csv(state: ExportState, out: Path, overwrite: bool, _options: ExportOptions, _task: Task) -> Written:
     """One row for each image."""
-    export.export_csv(
-        out,
-        state.items,
-        state.labels,
-        state.names,
-        state.confirmed,
-        overwrite,
-        frozenset(state.junk().tolist()),
-        state.confidence,
-    )
-    return Written(out, len(state.items))
+    return _write(export.export_csv, state, out, overwrite)
 
 
 def write_json(state: ExportState, out: Path, overwrite: bool, _options: ExportOptions, _task: Task) -> Written:
     """The same for programs."""
-    export.export_json(
-        out,
-        state.items,
-        state.labels,
-        state.names,
-        state.confirmed,
-        overwrite,
-        frozenset(state.junk().tolist()),
-        state.confidence,
-    )
+    return _write(export.export_json, state, out, overwrite)
+
+
+def _write(writer: Callable[..., None], state: ExportState, out: Path, overwrite: bool) -> Written:
+    junk = frozenset(state.junk().tolist())
+    writer(out, state.items, state.labels, state.names, state.confirmed, overwrite, junk, state.confidence)
     return Written(out, len(state.items))
 
 
