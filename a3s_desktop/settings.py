@@ -56,6 +56,8 @@ class Settings:
         Milliseconds that a pair must have been on screen before a key counts; catches double taps. 0 .. 2000.
     image_cache_mb : int
         Memory for decoded images, in MB. 64 .. 8192.
+    thumbnail_cache_mb : int
+        Disk for small copies of images, of all projects together, in MB; 0: none are kept. 0 .. 100,000.
     keys : mapping of action id to key sequences
         Only the actions whose keys the user changed.
     recent : tuple of str
@@ -78,6 +80,7 @@ class Settings:
     confirm_from: int = 200
     settle_ms: int = 40
     image_cache_mb: int = 384
+    thumbnail_cache_mb: int = 1000
     keys: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     recent: tuple[str, ...] = ()
     last_folder: str = ""
@@ -178,6 +181,7 @@ _PARSERS: dict[str, Callable[[Any], Any]] = {
     "confirm_from": _integer(0, 1_000_000),
     "settle_ms": _integer(0, 2000),
     "image_cache_mb": _integer(64, 8192),
+    "thumbnail_cache_mb": _integer(0, 100_000),
     "keys": _keys,
     "recent": _recent,
     "last_folder": _text,

@@ -93,7 +93,7 @@ def main(project: Path | None = None, read_only: bool = False, demo: str | None 
         speak(app, settings.value.language)
         apply_theme(app, settings.value.theme, settings.value.text_size)
         trace = os.environ.get(TRACE_VARIABLE)
-        program = Program(settings, demo_folder(), log_file.path, Path(trace) if trace else None)
+        program = Program(settings, demo_folder(), log_file.path, Path(trace) if trace else None, thumbnail_file())
         program.help.offers_tour = not trace  # a traced run measures; nobody is there to be shown around
         handlers = {number: signal.signal(number, _quit) for number in (signal.SIGINT, signal.SIGTERM)}
         with crash_hooks(program.crashes.report):
@@ -117,6 +117,11 @@ def main(project: Path | None = None, read_only: bool = False, demo: str | None 
 def demo_folder() -> Path:
     """Where the demos' images and projects are kept."""
     return Path(platformdirs.user_data_dir(NAME, appauthor=False)) / "demos"
+
+
+def thumbnail_file() -> Path:
+    """Where small copies of images are kept, for all projects together."""
+    return Path(platformdirs.user_cache_dir(NAME, appauthor=False)) / "thumbnails.sqlite"
 
 
 def _quit(_number: int, _frame: object) -> None:

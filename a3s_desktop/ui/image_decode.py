@@ -21,7 +21,7 @@ from a3s_desktop.storage.picture import MAX_PIXELS, MAX_RESULT_PIXELS, PictureEr
 
 _CONVERT_PIXELS = 4_000_000  # above, QImage.convertToFormat would stop the window: it holds the interpreter lock
 _TAIL = 65_536
-_SHOWN = (QImage.Format.Format_RGB32, QImage.Format.Format_ARGB32_Premultiplied)
+SHOWN = (QImage.Format.Format_RGB32, QImage.Format.Format_ARGB32_Premultiplied)
 _BY_QT = (b"jpeg", b"png", b"webp", b"tiff")  # it shows half a GIF or BMP without a word, and would run an SVG
 _NOT_BY_QT = (
     # Scientific images have any range, where Qt takes the largest number (or 1.0) for white.
@@ -75,8 +75,13 @@ def decode(path: Path, box: QSize, part: Part | None = None) -> QImage:
     if image is None:
         image = _by_array(path, box, part)
     if cut:
-        image.setText("note", tr("The end of this file is missing: grey parts are not of the photo."))
+        say_cut(image)
     return image
+
+
+def say_cut(image: QImage) -> None:
+    """Note on an image that the end of its file is missing."""
+    image.setText("note", tr("The end of this file is missing: grey parts are not of the photo."))
 
 
 def scaled_copy(image: QImage, box: QSize) -> QImage:
@@ -165,11 +170,11 @@ def _by_qt(path: Path, box: QSize) -> QImage | None:
     if foreign and (image.width() * image.height() > _CONVERT_PIXELS or image.isGrayscale()):
         return None
     upright = stored.transposed() if turned else stored
-    if image.format() not in _SHOWN:
+    if image.format() not in SHOWN:
         if image.width() * image.height() > _CONVERT_PIXELS:
             return None  # Pillow converts without holding the lock
         alpha = image.hasAlphaChannel()
-        image = image.convertToFormat(_SHOWN[1] if alpha else _SHOWN[0])
+        image = image.convertToFormat(SHOWN[1] if alpha else SHOWN[0])
     if foreign:
         image.convertToColorSpace(QColorSpace(QColorSpace.NamedColorSpace.SRgb))
     image.setDevicePixelRatio(1.0)
@@ -214,6 +219,6 @@ def _by_array(path: Path, box: QSize, part: Part | None) -> QImage:
             values = (values.astype(np.uint16) * pixels[:, :, 3] + 127) // 255
         data[:, :, 2 - channel] = values
     # The QImage keeps a reference to the array; nothing is copied.
-    image = QImage(data, width, height, width * 4, _SHOWN[1] if alpha else _SHOWN[0])
+    image = QImage(data, width, height, width * 4, SHOWN[1] if alpha else SHOWN[0])
     image.setText("source", f"{picture.size[0]}x{picture.size[1]}")
     return image

@@ -19,8 +19,10 @@ from PySide6.QtCore import QObject, QSize, Qt, Signal, Slot
 from PySide6.QtGui import QImage
 
 from a3s_desktop.i18n import tr
+from a3s_desktop.storage.thumbnails import ThumbnailStore
 from a3s_desktop.ui.darkroom import Darkroom
-from a3s_desktop.ui.image_decode import DecodeError, decode, fitted, scaled_copy, source_size
+from a3s_desktop.ui.image_decode import DecodeError, fitted, scaled_copy, source_size
+from a3s_desktop.ui.small_copies import small_or_whole
 
 NOW = 100  # the pair on screen
 NEXT = 60  # images the next pair may need
@@ -58,6 +60,8 @@ class ImageLoader(QObject):
         Bound of the decoded images kept.
     threads : int
         Ordinary decoding threads.
+    copies : ThumbnailStore, optional
+        Small copies on disk; closed with the loader.
 
     Signals
     -------
@@ -76,8 +80,15 @@ class ImageLoader(QObject):
     failed = Signal(str, str)
     _arrived = Signal(object)
 
-    def __init__(self, max_bytes: int = 384_000_000, threads: int = 2, parent: QObject | None = None) -> None:
+    def __init__(
+        self,
+        max_bytes: int = 384_000_000,
+        threads: int = 2,
+        parent: QObject | None = None,
+        copies: ThumbnailStore | None = None,
+    ) -> None:
         super().__init__(parent)
+        self._copies = copies
         self._max_bytes = max_bytes
         self._bytes = 0
         self._cache: OrderedDict[str, QImage] = OrderedDict()
@@ -209,6 +220,8 @@ class ImageLoader(QObject):
             self._wake.notify_all()
         for thread in self._threads:
             thread.join()
+        if self._copies is not None:
+            self._copies.close()
         self.darkroom.shutdown()
 
     def _source_for(self, path: Path, box: QSize) -> QImage | None:
@@ -232,10 +245,12 @@ class ImageLoader(QObject):
                 job.taken = True
             self._arrived.emit(self._decode(job))
 
-    @staticmethod
-    def _decode(job: _Job) -> _Result:
+    def _decode(self, job: _Job) -> _Result:
         try:
-            image = scaled_copy(job.source, job.box) if job.source is not None else decode(job.path, job.box)
+            if job.source is not None:
+                image = scaled_copy(job.source, job.box)
+            else:
+                image = small_or_whole(job.path, job.box, self._copies)
         except DecodeError as error:
             return _Result(job, None, str(error))
         except Exception:

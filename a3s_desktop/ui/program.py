@@ -9,6 +9,7 @@ from PySide6.QtCore import QTimer
 
 from a3s_desktop.i18n import tr
 from a3s_desktop.settings import SettingsStore
+from a3s_desktop.storage.thumbnails import ThumbnailStore
 from a3s_desktop.ui.audit_page import AuditPage
 from a3s_desktop.ui.bridge import Bridge
 from a3s_desktop.ui.cluster_view import ClusterView
@@ -50,6 +51,10 @@ if TYPE_CHECKING:
 _SOON_MS = 200  # from the start page to the work that it did not wait for
 
 
+def _copies(file: Path | None, megabytes: int) -> ThumbnailStore | None:
+    return ThumbnailStore(file, megabytes * 1_000_000) if file is not None and megabytes else None
+
+
 class Program:
     """The window and all that stands behind it.
 
@@ -61,6 +66,8 @@ class Program:
     log_file : Path or None
     trace_file : Path or None
         See ``trace.py``.
+    thumbnail_file : Path or None
+        Where small copies of images are kept.
 
     Attributes
     ----------
@@ -74,10 +81,14 @@ class Program:
         demo_folder: Path,
         log_file: Path | None = None,
         trace_file: Path | None = None,
+        thumbnail_file: Path | None = None,
     ) -> None:
         self.settings = settings
         self.jobs = Jobs()
-        self.loader = ImageLoader(max_bytes=settings.value.image_cache_mb * 1_000_000)
+        self.loader = ImageLoader(
+            max_bytes=settings.value.image_cache_mb * 1_000_000,
+            copies=_copies(thumbnail_file, settings.value.thumbnail_cache_mb),
+        )
         self.shortcuts = Shortcuts(settings)
         self.bridge = Bridge(self.jobs)
         self.creator = Creator(self.jobs)

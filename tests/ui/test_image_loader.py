@@ -11,7 +11,7 @@ from PySide6.QtCore import QSize
 from PySide6.QtGui import QImage
 from pytestqt.qtbot import QtBot
 
-from a3s_desktop.ui import image_loader
+from a3s_desktop.ui import small_copies
 from a3s_desktop.ui.image_decode import DecodeError
 from a3s_desktop.ui.image_loader import NOW, SOON, ImageLoader
 
@@ -45,7 +45,7 @@ class Decoder:
 @pytest.fixture
 def decoder(monkeypatch: pytest.MonkeyPatch) -> Decoder:
     decoder = Decoder()
-    monkeypatch.setattr(image_loader, "decode", decoder)
+    monkeypatch.setattr(small_copies, "decode", decoder)
     return decoder
 
 

@@ -20,7 +20,7 @@ from a3s_desktop.actions import ACTIONS
 from a3s_desktop.core.types import Answer
 from a3s_desktop.errors import StorageFailedError
 from a3s_desktop.settings import SettingsStore
-from a3s_desktop.ui import image_loader
+from a3s_desktop.ui import image_loader, small_copies
 from a3s_desktop.ui.finished_panel import FinishedPanel
 from a3s_desktop.ui.image_pane import ImagePane
 from a3s_desktop.ui.label_parts import AnswerButton, Banner, Legend
@@ -140,13 +140,13 @@ def test_undo_and_redo_by_key_bring_the_pairs_back(desk: Desk, project: Path) ->
 def test_no_key_counts_before_both_images_are_painted(
     desk: Desk, project: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    gate, real = threading.Event(), image_loader.decode
+    gate, real = threading.Event(), small_copies.decode
 
     def held(path: Path, box: QSize) -> object:
         gate.wait(10)
         return real(path, box)
 
-    monkeypatch.setattr(image_loader, "decode", held)
+    monkeypatch.setattr(small_copies, "decode", held)
     desk.bridge.open(project, False)
     desk.until(lambda: desk.page.question is not None)
     desk.qtbot.wait(80)
