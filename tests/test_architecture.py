@@ -104,3 +104,19 @@ def test_the_start_page_waits_for_no_large_library() -> None:
         cwd=ROOT, env=os.environ | {"QT_QPA_PLATFORM": "offscreen"}, capture_output=True, text=True, check=False,
     )  # fmt: skip
     assert run.stdout.strip() == "[]", run.stdout + run.stderr
+
+
+def test_the_first_page_needs_neither_numpy_nor_pillow() -> None:
+    """It is on the screen before the rest of the program is imported, and would come much later with these."""
+    large = (*LAZY, "pyqtgraph", "numpy", "PIL", "a3s_desktop.session")
+    code = (
+        "import sys; from PySide6.QtWidgets import QApplication; application = QApplication([]);"
+        "import a3s_desktop.cli; from a3s_desktop.ui import app; from a3s_desktop.settings import SettingsStore;"
+        "first = app.FirstPage(SettingsStore(None)); first.show(); picture = first.window.grab();"
+        f"print([name for name in {large!r} if name in sys.modules]); first.window.close(); del first"
+    )
+    run = subprocess.run(
+        [sys.executable, "-c", code],
+        cwd=ROOT, env=os.environ | {"QT_QPA_PLATFORM": "offscreen"}, capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    assert run.stdout.strip() == "[]", run.stdout + run.stderr

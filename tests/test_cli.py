@@ -17,7 +17,8 @@ import pytest
 from PIL import Image
 
 from a3s_desktop import cli
-from a3s_desktop.cli import terminal, windows
+from a3s_desktop.cli import showing, terminal
+from a3s_desktop.cli.parser import make_parser
 from a3s_desktop.errors import Cancelled
 from a3s_desktop.task import Progress, Task
 
@@ -272,7 +273,7 @@ def test_every_option_is_explained(capsys: pytest.CaptureFixture[str], command: 
     with pytest.raises(SystemExit):
         cli.main([command, "--help"])
     assert capsys.readouterr().out.startswith("usage: a3s-desktop " + command)
-    parser = cli.make_parser()._subparsers._group_actions[0].choices[command]  # type: ignore[union-attr, index, call-overload]
+    parser = make_parser()._subparsers._group_actions[0].choices[command]  # type: ignore[union-attr, index, call-overload]
     assert all(action.help for action in parser._actions)
 
 
@@ -352,7 +353,7 @@ def test_progress_text() -> None:
 def test_without_a_display_a_window_is_refused_in_words(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, arguments: list[str]
 ) -> None:
-    monkeypatch.setattr(windows, "has_display", lambda: False)
+    monkeypatch.setattr(showing, "has_display", lambda: False)
     assert cli.main(arguments) == 1
     assert "no display" in capsys.readouterr().err
 
@@ -361,9 +362,9 @@ def test_without_a_display_a_window_is_refused_in_words(
 def test_displays(monkeypatch: pytest.MonkeyPatch) -> None:
     for name in ("QT_QPA_PLATFORM", "DISPLAY", "WAYLAND_DISPLAY"):
         monkeypatch.delenv(name, raising=False)
-    assert not windows.has_display()
+    assert not showing.has_display()
     monkeypatch.setenv("DISPLAY", ":0")
-    assert windows.has_display()
+    assert showing.has_display()
 
 
 NO_QT = """

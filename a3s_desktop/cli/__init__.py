@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
-import argparse
 import logging
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
 
-from a3s_desktop.cli.parser import make_parser
 from a3s_desktop.cli.terminal import Console, cancel_on_interrupt
 from a3s_desktop.errors import A3SError, Cancelled
+from a3s_desktop.storage.pointer import is_pointer
+
+if TYPE_CHECKING:
+    import argparse
 
 OK, FAILED, USAGE, CANCELLED = 0, 1, 2, 130
 
@@ -30,27 +34,50 @@ def main(argv: Sequence[str] | None = None) -> int:
         0: done; 1: a known problem, said in one sentence on stderr; 130: cancelled. Wrong usage ends in
         ``SystemExit(2)``, as argparse has it.
     """
+    words = list(sys.argv[1:] if argv is None else argv)
+    if len(words) == 1 and not words[0].startswith("-") and is_pointer(Path(words[0])):
+        words.insert(0, "open")  # a project that was dropped on the program
+    # What a desktop starts: the window is there sooner without the parser, which needs NumPy and argparse.
+    if not words or (len(words) == 2 and words[0] == "open" and not words[1].startswith("-")):
+        from a3s_desktop.cli.showing import show
+
+        _start_logging(verbose=False)
+        project = Path(words[1]) if words else None
+        return _in_console(lambda _console: show(project))
+    return _in_console(_parsed(words))
+
+
+def _parsed(words: Sequence[str]) -> Callable[[Console], int]:
+    from a3s_desktop.cli import windows
+    from a3s_desktop.cli.parser import make_parser
+
     parser = make_parser()
-    arguments = parser.parse_args(argv)
+    arguments = parser.parse_args(words)
     if arguments.views_wanted and not arguments.features and not getattr(arguments, "no_embeddings", False):
         more = " or --no-embeddings" if hasattr(arguments, "no_embeddings") else ""
         parser.error(f"at least one feature file is needed (--features FILE{more})")
     if getattr(arguments, "no_embeddings", False) and arguments.features:
         parser.error("--no-embeddings and --features exclude each other")
     _start_logging(arguments.verbose)
+    if arguments.self_test is not None:
+        arguments.run = windows.self_test
+    command: Callable[[argparse.Namespace, Console], int] = arguments.run
+    return lambda console: command(arguments, console)
+
+
+def _in_console(run: Callable[[Console], int]) -> int:
     for stream in (sys.stdout, sys.stderr):
         # File names may hold anything, also what the terminal cannot show.
         if hasattr(stream, "reconfigure"):
             stream.reconfigure(errors="backslashreplace")
     with Console() as console:
-        return _run(arguments, console)
+        return _run(run, console)
 
 
-def _run(arguments: argparse.Namespace, console: Console) -> int:
+def _run(run: Callable[[Console], int], console: Console) -> int:
     try:
         with cancel_on_interrupt(console.task):
-            code: int = arguments.run(arguments, console)
-            return code
+            return run(console)
     except (Cancelled, KeyboardInterrupt):
         return CANCELLED
     except A3SError as error:

@@ -43,6 +43,15 @@ def make_parser() -> argparse.ArgumentParser:
     )
     parser.add_argument("--version", action="version", version=f"%(prog)s {__version__}")
     parser.add_argument("--verbose", action="store_true", help="write details of the work to stderr")
+    parser.add_argument(
+        "--self-test",
+        nargs="?",
+        const="",
+        metavar="FOLDER",
+        type=Path,
+        help="go through the whole program off the screen and say what works (about half a minute); pictures and a "
+        "table go to FOLDER, if given",
+    )
     parser.set_defaults(run=windows.gui, views_wanted=False)
     all_commands = parser.add_subparsers(metavar="COMMAND", title="commands")
     _window_commands(all_commands)
@@ -82,7 +91,7 @@ def _add(
 def _window_commands(all_commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     _add(all_commands, "gui", windows.gui, "open the window on its start page (what happens without a command)")
     one = _add(all_commands, "open", windows.open_project, "open a project in the window")
-    one.add_argument("project", type=Path, metavar="PROJECT", help="the project folder")
+    one.add_argument("project", type=Path, metavar="PROJECT", help="the project folder, or the .a3s file in it")
     one.add_argument("--read-only", action="store_true", help="look at it without changing it")
     one = _add(
         all_commands,

@@ -9,7 +9,7 @@ import sys
 import threading
 from collections.abc import Iterator
 from types import FrameType
-from typing import Self
+from typing import Self, TextIO
 
 from a3s_desktop.task import Progress, Task
 
@@ -24,20 +24,17 @@ class Console:
     """
 
     def __init__(self) -> None:
-        self._line = ProgressLine() if sys.stderr.isatty() else None
+        # A program without a console, as Windows starts it from the menu, has no streams at all.
+        self._line = ProgressLine() if sys.stderr is not None and sys.stderr.isatty() else None
         self.task = Task(self._line.show if self._line else None)
 
     def say(self, text: str) -> None:
         """One line on stdout."""
-        self._clear()
-        sys.stdout.write(text + "\n")
-        sys.stdout.flush()
+        self._write(sys.stdout, text)
 
     def complain(self, text: str) -> None:
         """One sentence on stderr."""
-        self._clear()
-        sys.stderr.write(f"a3s-desktop: {text}\n")
-        sys.stderr.flush()
+        self._write(sys.stderr, f"a3s-desktop: {text}")
 
     def note(self, text: str) -> None:
         """One sentence on stderr that is worth reading, but in nobody's way."""
@@ -45,15 +42,19 @@ class Console:
 
     def tell(self, text: str) -> None:
         """One line of a log of long work, on stderr."""
-        self._clear()
-        sys.stderr.write(text + "\n")
-        sys.stderr.flush()
+        self._write(sys.stderr, text)
 
     def __enter__(self) -> Self:
         return self
 
     def __exit__(self, *_: object) -> None:
         self._clear()
+
+    def _write(self, stream: TextIO | None, text: str) -> None:
+        self._clear()
+        if stream is not None:
+            stream.write(text + "\n")
+            stream.flush()
 
     def _clear(self) -> None:
         if self._line is not None:

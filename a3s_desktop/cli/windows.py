@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import argparse
 import os
-import sys
 from pathlib import Path
 
+from a3s_desktop.cli.showing import has_display, show
 from a3s_desktop.cli.terminal import Console
-from a3s_desktop.errors import ProjectError
 
 AUTO_FOLDER = Path("a3s-demo-results")
 
@@ -16,19 +15,13 @@ AUTO_FOLDER = Path("a3s-demo-results")
 def gui(arguments: argparse.Namespace, console: Console) -> int:
     """The window on its start page."""
     del arguments, console
-    _need_display()
-    from a3s_desktop.ui.app import main
-
-    return main()
+    return show()
 
 
 def open_project(arguments: argparse.Namespace, console: Console) -> int:
     """The window on a project."""
     del console
-    _need_display()
-    from a3s_desktop.ui.app import main
-
-    return main(project=arguments.project, read_only=arguments.read_only)
+    return show(arguments.project, arguments.read_only)
 
 
 def demo(arguments: argparse.Namespace, console: Console) -> int:
@@ -44,24 +37,16 @@ def demo(arguments: argparse.Namespace, console: Console) -> int:
 
         return main(demo=arguments.data)
     os.environ["QT_QPA_PLATFORM"] = "offscreen"  # read by Qt when it is loaded
-    from a3s_desktop.ui.app import auto_demo
+    from a3s_desktop.ui.auto_demo import auto_demo
 
     auto_demo(out, answers=arguments.answers, data=arguments.data)
     console.say(f"The demo's pictures and its table of results are in {out.resolve()}")
     return 0
 
 
-def has_display() -> bool:
-    """Whether a window can be shown; only X11 and Wayland systems may have none."""
-    if os.environ.get("QT_QPA_PLATFORM") or sys.platform in ("win32", "darwin"):
-        return True
-    return bool(os.environ.get("WAYLAND_DISPLAY") or os.environ.get("DISPLAY"))
+def self_test(arguments: argparse.Namespace, console: Console) -> int:
+    """Go through the whole program off the screen, and say what works."""
+    os.environ["QT_QPA_PLATFORM"] = "offscreen"  # read by Qt when it is loaded
+    from a3s_desktop.ui.self_test import self_test as run
 
-
-def _need_display() -> None:
-    # Qt would abort the process with a message about plugins.
-    if not has_display():
-        raise ProjectError(
-            "There is no display to open a window on (neither DISPLAY nor WAYLAND_DISPLAY is set).",
-            "`a3s-desktop demo --auto FOLDER` runs without one.",
-        )
+    return 0 if run(arguments.self_test or None, console.say) else 1

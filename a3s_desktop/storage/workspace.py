@@ -2,6 +2,7 @@
 
 ::
 
+    <name>.a3s        for file managers: opens the program on this folder (`pointer`)
     project.json      format version, name, where the images are, options, hashes of the features, which epoch counts
     items.json        the images in row order
     features-0.npy    float32 copies of the features, row i = item i; one file per view
@@ -41,6 +42,7 @@ from a3s_desktop.storage.journal_opening import create_journal, open_journal, re
 from a3s_desktop.storage.journal_types import Recovery
 from a3s_desktop.storage.lock import FileLock
 from a3s_desktop.storage.matching import Labels
+from a3s_desktop.storage.pointer import pointer_name, pointer_text, project_folder
 from a3s_desktop.storage.project_file import (
     PROJECT_FILE,
     epoch_of,
@@ -294,6 +296,7 @@ def create_workspace(spec: ProjectSpec, report: SpecReport | None = None, task: 
             labels = {"codes": report.labels.codes.tolist(), "names": list(report.labels.names)}
             files.atomic_write_text(temporary / _LABELS, json.dumps(labels))
         create_journal(temporary / JOURNAL_FILE)
+        files.atomic_write_text(temporary / pointer_name(spec.name.strip() or folder.name), pointer_text())
         files.atomic_write_text(temporary / PROJECT_FILE, project_text(spec, folder, report, described))
         task.check()
         _adopt(folder / EMBEDDING, temporary / EMBEDDING)
@@ -340,6 +343,8 @@ def open_workspace(folder: Path, read_only: bool = False) -> Workspace:
 
     Parameters
     ----------
+    folder : Path
+        The folder, or the ``.a3s`` file in it.
     read_only : bool
         Take no lock and write nothing; possible beside a writer and without permission to write.
 
@@ -354,7 +359,7 @@ def open_workspace(folder: Path, read_only: bool = False) -> Workspace:
     StorageFailedError
         The disk failed.
     """
-    folder = Path(os.path.abspath(folder))
+    folder = project_folder(folder)
     facts = read_project_file(folder)
     lock: FileLock | None = None
     if not read_only:

@@ -6,8 +6,9 @@ import logging
 import os
 import signal
 import sys
+from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import platformdirs
 from PySide6.QtCore import (
@@ -25,11 +26,14 @@ from a3s_desktop import __version__, i18n
 from a3s_desktop.logs import crash_hooks, qt_level, start_logging
 from a3s_desktop.resources import resource
 from a3s_desktop.settings import SettingsStore
-from a3s_desktop.ui.auto_demo import auto_demo
-from a3s_desktop.ui.program import Program
+from a3s_desktop.ui.first_page import FirstPage, Loading
 from a3s_desktop.ui.theme import apply_theme, icon
 
-__all__ = ["Program", "auto_demo", "main", "make_application", "speak"]
+if TYPE_CHECKING:
+    from a3s_desktop.logs import Crash
+    from a3s_desktop.ui.program import Program
+
+__all__ = ["main", "make_application", "speak"]
 
 NAME = "a3s-desktop"
 TRACE_VARIABLE = "A3S_TRACE_FILE"  # see trace.py
@@ -69,7 +73,7 @@ def main(project: Path | None = None, read_only: bool = False, demo: str | None 
     Parameters
     ----------
     project : Path, optional
-        Opened at the start.
+        Opened at the start: a project folder, or the ``.a3s`` file in it.
     read_only : bool
         How ``project`` is opened.
     demo : str, optional
@@ -93,17 +97,16 @@ def main(project: Path | None = None, read_only: bool = False, demo: str | None 
         speak(app, settings.value.language)
         apply_theme(app, settings.value.theme, settings.value.text_size)
         trace = os.environ.get(TRACE_VARIABLE)
-        program = Program(settings, demo_folder(), log_file.path, Path(trace) if trace else None, thumbnail_file())
-        program.help.offers_tour = not trace  # a traced run measures; nobody is there to be shown around
+        run = _Run(settings, log_file.path, Path(trace) if trace else None)
+        if project is not None:
+            run.first.open(project, read_only)
+        elif demo is not None:
+            run.first.wish_for(lambda program: program.shell.open_demo(demo))
         handlers = {number: signal.signal(number, _quit) for number in (signal.SIGINT, signal.SIGTERM)}
-        with crash_hooks(program.crashes.report):
-            program.show()
-            if project is not None:
-                program.shell.open_project(Path(os.path.abspath(project)), read_only)
-            elif demo is not None:
-                program.shell.open_demo(demo)
+        with crash_hooks(run.report):
+            run.begin()
             code = int(app.exec())
-            program.shutdown()
+            run.end()
             app.sendPostedEvents(None, QEvent.Type.DeferredDelete)
         return code
     finally:
@@ -112,6 +115,52 @@ def main(project: Path | None = None, read_only: bool = False, demo: str | None 
         sys.setswitchinterval(former)
         qInstallMessageHandler(None)
         log_file.close()
+
+
+class _Run:
+    """The first page, and the program that comes behind it."""
+
+    def __init__(self, settings: SettingsStore, log_file: Path | None, trace_file: Path | None) -> None:
+        self.first = FirstPage(settings)
+        self._files = {"log_file": log_file, "trace_file": trace_file, "thumbnail_file": thumbnail_file()}
+        self._settings = settings
+        self._program: Program | None = None
+        self._crashes: list[Crash] = []
+        self._complete = False
+        self._loading = Loading(self._build, self._done)
+
+    def begin(self) -> None:
+        self.first.show()
+        self._loading.start()
+
+    def end(self) -> None:
+        self._loading.finish()
+        if self._program is not None:
+            self._program.shutdown()
+        else:
+            self.first.window.deleteLater()
+
+    def report(self, crash: Crash) -> None:
+        if self._program is not None and self._complete:
+            self._program.crashes.report(crash)
+        else:
+            self._crashes.append(crash)  # logged already; shown as soon as that is possible
+
+    def _build(self) -> Iterator[None]:
+        from a3s_desktop.ui.program import Program
+
+        self._program = Program(self._settings, demo_folder(), **self._files, first=self.first)
+        return self._program.build()
+
+    def _done(self) -> None:
+        program = self._program
+        assert program is not None
+        self._complete = True
+        for crash in self._crashes:
+            program.crashes.report(crash)
+        if program.trace is not None:
+            program.help.offers_tour = False  # a traced run measures; nobody is there to be shown around
+            program.trace.window(int(program.window.winId()))
 
 
 def demo_folder() -> Path:

@@ -5,13 +5,15 @@ from __future__ import annotations
 import base64
 import binascii
 from collections.abc import Callable, Sequence
+from pathlib import Path
 
-from PySide6.QtCore import QByteArray, QPoint, QRect, QSize, Qt, QTimer, Signal, Slot
-from PySide6.QtGui import QActionGroup, QCloseEvent, QGuiApplication
+from PySide6.QtCore import QByteArray, QMimeData, QPoint, QRect, QSize, Qt, QTimer, Signal, Slot
+from PySide6.QtGui import QActionGroup, QCloseEvent, QDragEnterEvent, QDropEvent, QGuiApplication
 from PySide6.QtWidgets import QDockWidget, QLabel, QMainWindow, QMenu, QStackedWidget, QTabWidget, QWidget
 
 from a3s_desktop.i18n import LANGUAGES, mark, tr
 from a3s_desktop.settings import THEMES, SettingsStore
+from a3s_desktop.storage.pointer import is_pointer
 from a3s_desktop.ui.parts import first_stop
 from a3s_desktop.ui.shortcuts import Shortcuts
 from a3s_desktop.ui.theme import SPACE_2, SPACE_3, set_role
@@ -91,9 +93,12 @@ class MainWindow(QMainWindow):
     -------
     closing()
         The window closes for good.
+    dropped(object)
+        A project's folder, or the file in it, was dropped on the window.
     """
 
     closing = Signal()
+    dropped = Signal(object)
 
     def __init__(self, shortcuts: Shortcuts, settings: SettingsStore) -> None:
         super().__init__()
@@ -118,6 +123,8 @@ class MainWindow(QMainWindow):
         self.setCentralWidget(self.pages)
         self._build_menus()
         self._build_status()
+        self._place()
+        self.setAcceptDrops(True)
         shortcuts.attach(self)
 
     # Building
@@ -157,10 +164,6 @@ class MainWindow(QMainWindow):
                 self.tabifyDockWidget(docks["history"], docks["progress"])
             docks["cluster"].raise_()
         settings = self._settings.value
-        if self.restoreGeometry(_decoded(settings.window_geometry)):
-            self.setGeometry(on_screens(self.geometry(), [s.availableGeometry() for s in QGuiApplication.screens()]))
-        else:
-            self._first_place()
         width = max(300, self.width() // 4)
         self.resizeDocks(list(docks.values()), [width] * len(docks), Qt.Orientation.Horizontal)
         if {"map", "cluster"} <= docks.keys():
@@ -226,6 +229,18 @@ class MainWindow(QMainWindow):
         self.remember()
         self.closing.emit()
         super().closeEvent(event)
+
+    def dragEnterEvent(self, event: QDragEnterEvent) -> None:
+        """Take what may be a project."""
+        if _dropped_path(event.mimeData()) is not None:
+            event.acceptProposedAction()
+
+    def dropEvent(self, event: QDropEvent) -> None:
+        """Tell of what may be a project."""
+        path = _dropped_path(event.mimeData())
+        if path is not None:
+            event.acceptProposedAction()
+            self.dropped.emit(path)
 
     def _build_menus(self) -> None:
         self.menus: dict[str, QMenu] = {}
@@ -299,6 +314,13 @@ class MainWindow(QMainWindow):
             elif not named and bar is None:
                 dock.setTitleBarWidget(QWidget())
 
+    def _place(self) -> None:
+        """Where the user left the window."""
+        if self.restoreGeometry(_decoded(self._settings.value.window_geometry)):
+            self.setGeometry(on_screens(self.geometry(), [s.availableGeometry() for s in QGuiApplication.screens()]))
+        else:
+            self._first_place()
+
     def _first_place(self) -> None:
         """Without a remembered place: a comfortable size, or the whole of a small screen."""
         screen = QGuiApplication.primaryScreen()
@@ -324,6 +346,15 @@ def on_screens(place: QRect, screens: Sequence[QRect]) -> QRect:
     left = min(max(place.left(), best.left()), best.left() + best.width() - size.width())
     top = min(max(place.top(), best.top()), best.top() + best.height() - size.height())
     return QRect(QPoint(left, top), size)
+
+
+def _dropped_path(data: QMimeData) -> Path | None:
+    """The one file or folder that is dropped, where it may be a project."""
+    urls = data.urls()
+    if len(urls) != 1 or not urls[0].isLocalFile():
+        return None
+    path = Path(urls[0].toLocalFile())
+    return path if is_pointer(path) or path.is_dir() else None
 
 
 def _area(place: QRect) -> int:

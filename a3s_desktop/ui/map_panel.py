@@ -1,17 +1,19 @@
 """The map's place in the window, before there is a map.
 
-pyqtgraph takes a third of a second that the start page need not wait for. The map is made soon after that page is
-there, since making it together with the first pair would hold the window up.
+pyqtgraph takes a third of a second, and memory, that the start page need not have. The map is made as soon as that page
+is left or a project begins to open, since making it together with the first pair would hold the window up.
 """
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import Signal, Slot
-from PySide6.QtWidgets import QVBoxLayout, QWidget
+from PySide6.QtCore import QObject, Signal, Slot
+from PySide6.QtWidgets import QStackedWidget, QVBoxLayout, QWidget
 
+from a3s_desktop.ui.bridge import Bridge, BridgePhase
 from a3s_desktop.ui.image_loader import ImageLoader
+from a3s_desktop.ui.jobs import Jobs, Worker
 
 if TYPE_CHECKING:
     from a3s_desktop.ui.cluster_map import ClusterMap
@@ -74,3 +76,38 @@ class MapPanel(QWidget):
             self._column.addWidget(self._map)
             self.setFocusProxy(self._map)
         return self._map
+
+
+class MapMaker(QObject):
+    """Has the map made once, in good time: imported on the background thread, built on the window's.
+
+    Parameters
+    ----------
+    panel : MapPanel
+    pages : QStackedWidget
+        The window's pages; ``start`` is the one that needs no map.
+    bridge : Bridge
+    jobs : Jobs
+    """
+
+    def __init__(self, panel: MapPanel, pages: QStackedWidget, start: QWidget, bridge: Bridge, jobs: Jobs) -> None:
+        super().__init__(pages)
+        self._panel, self._pages, self._start, self._jobs = panel, pages, start, jobs
+        self._begun = False
+        pages.currentChanged.connect(self._on_page)
+        bridge.phaseChanged.connect(self._on_phase)
+
+    @Slot(int)
+    def _on_page(self, _number: int) -> None:
+        if self._pages.currentWidget() is not self._start:
+            self._begin()
+
+    @Slot(str)
+    def _on_phase(self, phase: str) -> None:
+        if phase == BridgePhase.OPENING:
+            self._begin()
+
+    def _begin(self) -> None:
+        if not self._begun:
+            self._begun = True
+            self._jobs.submit(Worker.BACKGROUND, import_map, done=self._panel.prepare)

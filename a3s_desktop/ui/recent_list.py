@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from typing import TYPE_CHECKING
 
 from PySide6.QtCore import (
     QAbstractListModel,
@@ -29,7 +30,6 @@ from PySide6.QtGui import (
 from PySide6.QtWidgets import QListView, QMenu, QStyle, QStyledItemDelegate, QStyleOptionViewItem, QWidget
 
 from a3s_desktop.i18n import markn, tr, trn
-from a3s_desktop.ui.image_loader import ImageLoader
 from a3s_desktop.ui.recent import ProjectCard
 from a3s_desktop.ui.theme import (
     RADIUS_SMALL,
@@ -42,6 +42,9 @@ from a3s_desktop.ui.theme import (
     scaled_font,
     tokens,
 )
+
+if TYPE_CHECKING:
+    from a3s_desktop.ui.image_loader import ImageLoader
 
 CARD_ROLE = Qt.ItemDataRole.UserRole
 _THUMB = 68
@@ -118,11 +121,17 @@ class RecentModel(QAbstractListModel):
 
 
 class CardDelegate(QStyledItemDelegate):
-    """Paints a recent project: thumbnail, name, folder, facts."""
+    """Paints a recent project: thumbnail, name, folder, facts.
 
-    def __init__(self, loader: ImageLoader, parent: QObject | None = None) -> None:
+    Attributes
+    ----------
+    loader : ImageLoader or None
+        Until there is one, a sign stands for each picture.
+    """
+
+    def __init__(self, parent: QObject | None = None) -> None:
         super().__init__(parent)
-        self._loader = loader
+        self.loader: ImageLoader | None = None
 
     def sizeHint(self, option: QStyleOptionViewItem, _index: _Index) -> QSize:
         """One height for all."""
@@ -156,11 +165,11 @@ class CardDelegate(QStyledItemDelegate):
     def _thumbnail(self, painter: QPainter, area: QRect, card: ProjectCard) -> None:
         theme = tokens()
         image: QImage | None = None
-        if card.picture is not None:
+        if card.picture is not None and self.loader is not None:
             box = QSize(_THUMB, _THUMB) * 2
-            image = self._loader.get(card.picture, box)
+            image = self.loader.get(card.picture, box)
             if image is None:
-                self._loader.request(card.picture, box)
+                self.loader.request(card.picture, box)
         path = QPainterPath()
         path.addRoundedRect(area, RADIUS_SMALL, RADIUS_SMALL)
         painter.fillPath(path, QColor(theme.stage))
@@ -212,9 +221,10 @@ class RecentList(QListView):
     chosen = Signal(object, bool)
     forget = Signal(object)
 
-    def __init__(self, loader: ImageLoader, parent: QWidget | None = None) -> None:
+    def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self.setItemDelegate(CardDelegate(loader, self))
+        self.cards = CardDelegate(self)
+        self.setItemDelegate(self.cards)
         self.setMouseTracking(True)
         self.setUniformItemSizes(True)
         self.setVerticalScrollMode(QListView.ScrollMode.ScrollPerPixel)

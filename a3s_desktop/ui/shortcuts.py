@@ -12,6 +12,7 @@ and with a non-Latin layout none is (Qt 6.11). There a repeat is a release and a
 from __future__ import annotations
 
 import sys
+from collections.abc import Iterator
 from functools import partial
 
 from PySide6.QtCore import QEvent, QObject, Qt, Signal
@@ -100,6 +101,9 @@ def native_text(sequence: str) -> str:
     return f"{held}{plus}{_ARROW_SIGNS[last]}" if plus and key and last in _ARROW_SIGNS else text
 
 
+_STEP = 12  # icons drawn at a time
+
+
 class Shortcuts(QObject):
     """Builds and keeps the QActions.
 
@@ -107,6 +111,9 @@ class Shortcuts(QObject):
     ----------
     settings : SettingsStore
         Read for the user's keys; call `rebind` after they changed.
+    icons : bool
+        Whether the icons are drawn at once. Eighty take longer than all else here: the first page leaves them to
+        `draw_icons`.
 
     Notes
     -----
@@ -117,9 +124,10 @@ class Shortcuts(QObject):
     rebound = Signal()
     held = Signal(str, bool)  # id of an action with ``hold``: begins, ends
 
-    def __init__(self, settings: SettingsStore, parent: QObject | None = None) -> None:
+    def __init__(self, settings: SettingsStore, parent: QObject | None = None, icons: bool = True) -> None:
         super().__init__(parent)
         self._settings = settings
+        self._icons = icons
         self._specs = by_id()
         self._actions: dict[str, QAction] = {}
         self._by_position: dict[str, list[QAction]] = {}
@@ -186,9 +194,18 @@ class Shortcuts(QObject):
 
     def retheme(self) -> None:
         """Draw the icons anew in the colours of the current theme."""
-        for name, action in self._actions.items():
+        if self._icons:
+            for _ in self.draw_icons():
+                pass
+
+    def draw_icons(self) -> Iterator[None]:
+        """Draw the icons in short steps; from its end on they follow the theme."""
+        for number, (name, action) in enumerate(self._actions.items()):
             if self._specs[name].icon:
                 action.setIcon(icon(self._specs[name].icon))
+            if number % _STEP == 0:
+                yield
+        self._icons = True
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
         """Repeats of held keys, position keys, and arrow keys that belong to a list which has the focus."""
@@ -258,7 +275,7 @@ class Shortcuts(QObject):
             action.triggered.connect(partial(self._held.begin, spec.id))
         action.setShortcutContext(Qt.ShortcutContext.WindowShortcut)
         action.setProperty("icon_name", spec.icon)
-        if spec.icon:
+        if spec.icon and self._icons:
             action.setIcon(icon(spec.icon))
         action.setMenuRole(_menu_role(spec.id))
         return action

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QSize, Qt, Signal, Slot
 from PySide6.QtWidgets import (
@@ -17,7 +18,6 @@ from PySide6.QtWidgets import (
 )
 
 from a3s_desktop.i18n import tr
-from a3s_desktop.ui.image_loader import ImageLoader
 from a3s_desktop.ui.recent import ProjectCard
 from a3s_desktop.ui.recent_list import RecentList, RecentModel
 from a3s_desktop.ui.shortcuts import Shortcuts
@@ -35,9 +35,18 @@ from a3s_desktop.ui.theme import (
     tokens,
 )
 
+if TYPE_CHECKING:
+    from a3s_desktop.ui.image_loader import ImageLoader
+
 
 class StartPage(QWidget):
     """What to begin with.
+
+    Parameters
+    ----------
+    shortcuts : Shortcuts
+    loader : ImageLoader, optional
+        Of the projects' pictures; may follow by `use_loader`, since it takes longer to be there than the page.
 
     Signals
     -------
@@ -53,15 +62,16 @@ class StartPage(QWidget):
     forgetRequested = Signal(object)  # noqa: N815
     demoRequested = Signal(str)  # noqa: N815
 
-    def __init__(self, shortcuts: Shortcuts, loader: ImageLoader, parent: QWidget | None = None) -> None:
+    def __init__(self, shortcuts: Shortcuts, loader: ImageLoader | None = None, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._shortcuts = shortcuts
         self.model = RecentModel(self)
-        self.list = RecentList(loader)
+        self.list = RecentList()
         self.list.setModel(self.model)
         self.list.chosen.connect(self._on_chosen)
         self.list.forget.connect(self._on_forget)
-        loader.loaded.connect(self._on_loaded)
+        if loader is not None:
+            self.use_loader(loader)
         outer = QHBoxLayout(self)
         outer.setContentsMargins(SPACE_6, SPACE_6, SPACE_6, SPACE_6)
         outer.addStretch(1)
@@ -81,6 +91,12 @@ class StartPage(QWidget):
         column.addLayout(body, 12)
         column.addStretch(1)
         self.set_cards([])
+
+    def use_loader(self, loader: ImageLoader) -> None:
+        """Show pictures from now on."""
+        self.list.cards.loader = loader
+        loader.loaded.connect(self._on_loaded)
+        self.list.viewport().update()
 
     def set_cards(self, cards: list[ProjectCard]) -> None:
         """Show these recent projects; details of each may follow by `update_card`."""

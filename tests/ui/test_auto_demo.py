@@ -8,7 +8,7 @@ import pytest
 from PySide6.QtGui import QImage
 from PySide6.QtWidgets import QApplication
 
-from a3s_desktop.ui.app import auto_demo
+from a3s_desktop.ui.auto_demo import auto_demo
 from a3s_desktop.ui.theme import apply_theme
 
 PICTURES = {
