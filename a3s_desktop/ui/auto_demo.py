@@ -7,17 +7,25 @@ table of results. What it does is what a person would do; nothing is called behi
 from __future__ import annotations
 
 import csv
+import io
 import logging
 import os
-import shutil
-import tempfile
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 
 import numpy as np
-from PySide6.QtCore import QEvent, QEventLoop, QMessageLogContext, Qt, QtMsgType, qInstallMessageHandler
+from PySide6.QtCore import (
+    QBuffer,
+    QEvent,
+    QEventLoop,
+    QIODevice,
+    QMessageLogContext,
+    Qt,
+    QtMsgType,
+    qInstallMessageHandler,
+)
 from PySide6.QtGui import QColor, QPainter
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication
@@ -29,6 +37,7 @@ from a3s_desktop.errors import A3SError
 from a3s_desktop.logs import qt_level
 from a3s_desktop.session.state import QuestionView, SessionState
 from a3s_desktop.settings import SettingsStore
+from a3s_desktop.storage import files
 from a3s_desktop.storage.matching import Labels, load_labels
 from a3s_desktop.ui.dialogs import MessageDialog
 from a3s_desktop.ui.export_dialog import ExportDialog
@@ -84,9 +93,9 @@ def auto_demo(out: Path, answers: int = 60, data: str = "ladybirds") -> Path:
         A step did not come to its end; the message says which.
     """
     os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
-    out.mkdir(parents=True, exist_ok=True)
+    files.make_folders(out)
     log.addHandler(logging.NullHandler())  # what the platform without a screen cannot do is no news to anybody
-    former = qInstallMessageHandler(_log_qt)
+    former = qInstallMessageHandler(log_qt)
     try:
         return _run(out, answers, data)
     finally:
@@ -98,7 +107,7 @@ def _run(out: Path, answers: int, data: str) -> Path:
     app = existing if isinstance(existing, QApplication) else QApplication(["a3s-desktop"])
     app.setWindowIcon(icon("app", size=256))
     apply_theme(app, "light")
-    with tempfile.TemporaryDirectory(prefix="a3s-demo-", ignore_cleanup_errors=True) as scratch:
+    with files.scratch_folder() as scratch:
         settings = SettingsStore(None)
         settings.change(theme="light", last_folder=scratch)
         program = Program(settings, Path(scratch) / "demos")
@@ -245,7 +254,7 @@ class Driver:
         self.picture("9-export")
         QTest.mouseClick(dialog.export_button, Qt.MouseButton.LeftButton)
         self.wait(lambda: bool(exported), "the export")
-        shutil.copyfile(target, self._out / "clusters.csv")
+        files.copy_file(target, self._out / "clusters.csv")
         # Off the screen there is no window manager that would give the focus back when the dialog closes.
         window = self._program.window
         self.wait(lambda: self._dialog(ExportDialog) is None, "the dialog to close")
@@ -358,8 +367,10 @@ class Driver:
             painter.drawPixmap((window.width() - dialog.width()) // 2, (window.height() - dialog.height()) // 2, shown)
             painter.end()
         path = self._out / f"{name}.png"
-        if not image.save(str(path)):
-            raise A3SError(f"{path} could not be written.")
+        data = QBuffer()
+        data.open(QIODevice.OpenModeFlag.WriteOnly)
+        image.save(data, "PNG")
+        files.atomic_write(path, data.data().data())
         self._results.pictures.append(path.name)
 
     def _note_error(self, error: BaseException) -> None:
@@ -370,11 +381,12 @@ class Driver:
     def _write_results(self) -> None:
         results = self._results
         header = ("answers", "clusters", "singletons", "nmi", "ari")
-        with (self._out / "results.csv").open("w", newline="", encoding="utf-8") as file:
-            writer = csv.writer(file, lineterminator="\n")
-            writer.writerow(header)
-            writer.writerows((*line[:3], f"{line[3]:.4f}", f"{line[4]:.4f}") for line in results.curve)
-        (self._out / "results.md").write_text(_markdown(results, header), encoding="utf-8")
+        table = io.StringIO()
+        writer = csv.writer(table, lineterminator="\n")
+        writer.writerow(header)
+        writer.writerows((*line[:3], f"{line[3]:.4f}", f"{line[4]:.4f}") for line in results.curve)
+        files.atomic_write_text(self._out / "results.csv", table.getvalue())
+        files.atomic_write_text(self._out / "results.md", _markdown(results, header))
 
 
 def _markdown(results: Results, header: tuple[str, ...]) -> str:
@@ -405,7 +417,8 @@ def _markdown(results: Results, header: tuple[str, ...]) -> str:
     return "\n".join(lines)
 
 
-def _log_qt(kind: QtMsgType, _context: QMessageLogContext, message: str) -> None:
+def log_qt(kind: QtMsgType, _context: QMessageLogContext, message: str) -> None:
+    """Qt remarks go to the log: what the platform without a screen cannot do is no news to anybody."""
     log.log(qt_level(kind.name), "%s", message)
 
 
