@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 import os
-import tempfile
 from pathlib import Path
 
 from a3s_desktop.cli.terminal import Console
@@ -60,6 +59,7 @@ def benchmark(arguments: argparse.Namespace, console: Console) -> int:
     from a3s_desktop.session.benchmark_data import face_case, read_cases
     from a3s_desktop.session.benchmark_plan import BenchmarkOptions
     from a3s_desktop.session.benchmark_report import PAGE
+    from a3s_desktop.storage.files import scratch_folder
 
     if arguments.data is None and not arguments.face_like:
         raise InputError("There is nothing to run on.", "Give a folder of data sets (--data DIR) or --face-like N.")
@@ -72,7 +72,7 @@ def benchmark(arguments: argparse.Namespace, console: Console) -> int:
         told_clusters=NEED_CLUSTERS,
     )
     cases = read_cases(arguments.data, arguments.datasets) if arguments.data is not None else []
-    with tempfile.TemporaryDirectory(prefix="a3s-faces-") as folder:
+    with scratch_folder() as folder:
         cases += [face_case(samples, kind, Path(folder)) for samples, kind in arguments.face_like]
         console.task.check()
         try:

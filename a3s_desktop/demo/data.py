@@ -15,10 +15,10 @@ from a3s_desktop.storage.files import (
     atomic_file,
     atomic_write_text,
     make_folder,
+    make_folders,
     open_new,
     write_all,
     write_array,
-    write_failed,
 )
 
 Array = npt.NDArray[np.float32]
@@ -62,10 +62,7 @@ class DemoData:
 
 def make_parents(folder: Path) -> None:
     """Make the folders above ``folder``. Raises `StorageFailedError`."""
-    try:
-        folder.parent.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise write_failed(folder.parent, error) from error
+    make_folders(folder.parent)
 
 
 def image_names(count: int, suffix: str) -> list[str]:

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import contextlib
 import platform
-import tempfile
 import time
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import asdict, dataclass, field
@@ -91,14 +90,14 @@ def run_benchmark(
         After the report was written.
     StorageFailedError
     """
-    _make_folder(out)
+    files.make_folders(out)
     runs, agreements = make_plan(cases, options)
     results = _frame(cases, options)
     task.plan(1)
     with contextlib.suppress(Cancelled):  # from here on there will be a report, whatever happens
         task.stage(f"Running {len(runs)} simulations")
     started = saved = time.monotonic()
-    with tempfile.TemporaryDirectory(prefix="a3s-benchmark-") as folder, Crew(options.jobs, do) as crew:
+    with files.scratch_folder() as folder, Crew(options.jobs, do) as crew:
         batches = _batches([*runs, *agreements], Path(folder))
         for done, (what, outcome) in enumerate(_work(crew, batches, task), 1):
             _enter(results, what, outcome)
@@ -117,11 +116,6 @@ def run_benchmark(
     return results
 
 
-def _make_folder(out: Path) -> None:
-    try:
-        out.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise files.write_failed(out, error) from error
 
 
 def _frame(cases: Sequence[Case], options: BenchmarkOptions) -> dict[str, Any]:

@@ -10,8 +10,6 @@ from __future__ import annotations
 
 import contextlib
 import json
-import os
-import shutil
 import sqlite3
 from collections.abc import Iterable, Mapping
 from pathlib import Path
@@ -136,7 +134,7 @@ class Draft:
 
 def check_space(folder: Path, needed: int) -> None:
     """Raise `ProjectError` where the drive has no room for so many bytes more."""
-    free = shutil.disk_usage(folder).free
+    free = files.free_bytes(folder)
     if free < needed + _SLACK:
         raise ProjectError(
             tr(
@@ -197,7 +195,7 @@ def _put_back(old: Path, place: Path) -> None:
 
 def _link(source: Path, target: Path) -> None:
     try:
-        os.link(files.long_path(source), files.long_path(target))
+        files.hard_link(source, files.long_path(target))
     except OSError:  # a drive without hard links
         files.copy_file(source, target)
 

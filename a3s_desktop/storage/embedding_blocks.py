@@ -89,11 +89,7 @@ class BlockStore:
         """Keep a block. Raises `StorageFailedError`."""
         lengths = np.sqrt(np.einsum("ij,ij->i", rows, rows)).tolist()
         halves = unit(rows).astype(np.float16)
-        try:
-            if not self._folder.is_dir():
-                os.makedirs(files.long_path(self._folder))
-        except OSError as error:
-            raise files.write_failed(self._folder, error) from error
+        files.make_folders(self._folder)
         name = f"{self._source}-{secrets.token_hex(6)}"
         with files.atomic_file(self._folder / f"{name}.npy") as file:
             files.write_array(file, halves)

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import importlib.util
 import os
-import tempfile
 from dataclasses import dataclass
 from pathlib import Path
 from time import monotonic
 
-from a3s_desktop.storage import lite0
+from a3s_desktop.storage import files, lite0
 from a3s_desktop.storage.embedding import describe_images, sources_of
 from a3s_desktop.storage.embedding_blocks import BlockStore, stamp_of
 from a3s_desktop.storage.embedding_options import EmbeddingOptions
@@ -92,7 +91,7 @@ def measure(spec: ProjectSpec, report: SpecReport, task: Task | None = None) -> 
             todo.append(key)
     seconds, measured = 0.0, 0
     sample = _spread(todo, _WARM_UP + sum(_ROUNDS))
-    with tempfile.TemporaryDirectory(prefix="a3s-") as place:
+    with files.scratch_folder() as place:
         describe_images(spec.images, sample[:_WARM_UP], sources, Path(place), task)
         rest = sample[_WARM_UP:]
         for count in _ROUNDS:

@@ -14,6 +14,7 @@ import hashlib
 import os
 import secrets
 import shutil
+import tempfile
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -85,8 +86,16 @@ def long_path(path: Path) -> Path:
 
 
 def open_new(path: Path) -> BinaryIO:
-    """Open a file that must not exist yet, for writing."""
-    return open(path, "xb", buffering=0)
+    """Open a file that must not exist yet, for writing.
+
+    Buffered: a short write is then completed also where a library writes to the file, which may not look.
+    """
+    return open(path, "xb")
+
+
+def open_to_append(path: Path) -> BinaryIO:
+    """Open a file for lines that are added at its end, each at once."""
+    return open(path, "ab", buffering=0)
 
 
 def write_all(file: BinaryIO, data: bytes | memoryview) -> None:
@@ -143,6 +152,19 @@ def make_folder(folder: Path) -> None:
     os.mkdir(folder)
 
 
+def make_folders(folder: Path) -> None:
+    """Make a folder and those above it, as far as they are missing. Raises `StorageFailedError`."""
+    try:
+        os.makedirs(long_path(folder), exist_ok=True)
+    except OSError as error:
+        raise write_failed(folder, error) from error
+
+
+def scratch_folder() -> tempfile.TemporaryDirectory[str]:
+    """A private folder for what need not survive, among the system's temporary files; removed at the end."""
+    return tempfile.TemporaryDirectory(prefix="a3s-", ignore_cleanup_errors=True)
+
+
 def remove_file(path: Path) -> None:
     """Remove a file; absent is fine."""
     with contextlib.suppress(FileNotFoundError):
@@ -153,6 +175,11 @@ def remove_empty(folder: Path) -> None:
     """Remove a folder, if nothing is in it."""
     with contextlib.suppress(OSError):
         os.rmdir(folder)
+
+
+def remove_empty_now(folder: Path) -> None:
+    """Remove a folder in which nothing is. Raises `OSError`."""
+    os.rmdir(folder)
 
 
 def remove_tree(folder: Path) -> None:
@@ -263,7 +290,7 @@ def atomic_folder(folder: Path) -> Iterator[Path]:
         yield temporary
         sync_folder(temporary)
         with contextlib.suppress(FileNotFoundError):
-            os.rmdir(folder)  # Windows does not rename onto an empty folder; a filled one raises ENOTEMPTY
+            remove_empty_now(folder)  # Windows does not rename onto an empty folder; a filled one raises ENOTEMPTY
         rename(temporary, folder)
         sync_folder(folder.parent)
     except OSError as error:
@@ -340,6 +367,20 @@ def read_bytes(path: Path) -> bytes:
         return long_path(path).read_bytes()
     except FileNotFoundError:
         return b""
+
+
+def trouble_in(folder: Path) -> OSError | None:
+    """What the system says when a small file is written into ``folder``, synchronised and removed; None if nothing."""
+    path = temporary_name(folder)
+    try:
+        with open_new(path) as file:
+            write_all(file, bytes(_CHUNK >> 8))
+            sync_file(file)
+    except OSError as error:
+        return error
+    finally:
+        _quietly_remove(path)
+    return None
 
 
 def free_bytes(folder: Path) -> int:

@@ -74,6 +74,7 @@ class Journal:
         self._copy = copy
         self._read_only = copy is not None
         self._guard = threading.Lock()
+        self._in_doubt = False
 
     @property
     def last(self) -> int:
@@ -100,7 +101,7 @@ class Journal:
         text = encode_payload(payload)
         when = time.time() if at is None else float(at)
         with self._guard:
-            connection = self._writable()
+            connection = self._sure()
             seq = self._last + 1
             checksum = link(self._chain, seq, kind, text, when)
             try:
@@ -115,7 +116,7 @@ class Journal:
                     tr("Close the project in the other program, then open it again."),
                 ) from error
             except sqlite3.Error as error:
-                raise sqlite.failed(self._path, error) from error
+                raise self._doubt(error) from error
             self._last, self._chain = seq, checksum
         return seq
 
@@ -142,7 +143,7 @@ class Journal:
         blob = pack_arrays(arrays)
         text = encode_payload(meta)
         with self._guard:
-            connection = self._writable()
+            connection = self._sure()
             row = (self._last, self._chain, text, snapshot_checksum(text, blob), blob)
             try:
                 with sqlite.transaction(connection):
@@ -151,7 +152,7 @@ class Journal:
                     gone = sorted(set(seqs) - kept_snapshots(seqs))
                     connection.executemany("DELETE FROM snapshots WHERE seq = ?", [(seq,) for seq in gone])
             except sqlite3.Error as error:
-                raise sqlite.failed(self._path, error) from error
+                raise self._doubt(error) from error
 
     def newest_snapshot(self, at_most: int | None = None) -> Snapshot | None:
         """The newest undamaged snapshot with ``seq <= at_most``; None where there is none."""
@@ -189,6 +190,25 @@ class Journal:
                 tr("The project is open read-only; nothing was changed."), tr("Open it for writing to answer pairs.")
             )
         return self._open()
+
+    def _sure(self) -> sqlite3.Connection:
+        """The connection, renewed where the last write failed; see `sqlite.renewed`. Raises `StorageFailedError`."""
+        connection = self._writable()
+        if self._in_doubt:
+            try:
+                connection = self._connection = sqlite.renewed(connection, self._path, self._last, self._chain)
+            except sqlite3.Error as error:
+                raise sqlite.failed(self._path, error) from error
+            self._in_doubt = False
+        return connection
+
+    def _doubt(self, error: sqlite3.Error) -> StorageFailedError:
+        """Note that a write failed, and put things in order at once where the drive lets us: the record is not kept."""
+        told = sqlite.failed(self._path, error)
+        self._in_doubt = True
+        with contextlib.suppress(StorageFailedError):  # before the next write, then
+            self._sure()
+        return told
 
     def _fetch(self, query: str, values: tuple[Any, ...]) -> list[tuple[Any, ...]]:
         with self._guard:

@@ -106,7 +106,7 @@ def read_journal(path: Path) -> Journal:
     StorageFailedError
         It cannot be read, or there is no room for the copy.
     """
-    copy = tempfile.TemporaryDirectory(prefix="a3s-", ignore_cleanup_errors=True)
+    copy = files.scratch_folder()
     try:
         data, log = b"", b""
         for attempt in range(_COPY_TRIES):
@@ -166,7 +166,7 @@ def _open_whole(
         connection = sqlite.connect(path)
         sqlite.check_version(connection, path)
         sqlite.make_durable(connection)
-        end = _verified_end(connection)
+        end = sqlite.verified_end(connection)
         if end is None:
             return None
         # A flipped bit in the log makes SQLite forget, silently, all commits from there on: look for them.
@@ -188,24 +188,6 @@ def _open_whole(
             with contextlib.suppress(sqlite3.Error):
                 connection.close()
     return journal
-
-
-def _verified_end(connection: sqlite3.Connection) -> tuple[int, str] | None:
-    """``seq`` and checksum of the newest record after walking the whole chain; None where anything is damaged."""
-    seq, chain = 0, CHAIN_START
-    for row in connection.execute("SELECT seq, kind, payload, at, checksum FROM records ORDER BY seq"):
-        record = salvage.checked(row)
-        if record is None or record.seq != seq + 1 or not salvage.follows(record, chain):
-            return None
-        seq, chain = record.seq, record.checksum
-    columns = [
-        [name for _, name, *_ in connection.execute(f"PRAGMA table_info({t})")] for t in ("records", "snapshots")
-    ]
-    if columns != [["seq", "kind", "payload", "at", "checksum"], ["seq", "chain", "meta", "checksum", "arrays"]]:
-        return None
-    if any(verdict != "ok" for (verdict,) in connection.execute("PRAGMA quick_check(1)")):
-        return None
-    return seq, chain
 
 
 # ------------------------------------------------------------------------------------------------ repair
@@ -268,7 +250,7 @@ def _carry_snapshots(damaged: Path, fresh: sqlite3.Connection, records: list[Raw
     """Carry over the snapshots that can still be read, newest first; those that cannot only cost time to replay."""
     with (
         contextlib.suppress(sqlite3.Error, OSError, TypeError, OverflowError, UnicodeError),
-        tempfile.TemporaryDirectory(prefix="a3s-", ignore_cleanup_errors=True) as folder,
+        files.scratch_folder() as folder,
     ):
         log = files.read_bytes(beside(damaged, "-wal"))
         inside = _place_copy(Path(folder) / "damaged", files.read_bytes(damaged), log)

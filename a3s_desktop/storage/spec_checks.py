@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import os
-import shutil
 from pathlib import Path
 
 import numpy as np
 
-from a3s_desktop.errors import InputError, ProjectError
+from a3s_desktop.errors import InputError, ProjectError, StorageFailedError
 from a3s_desktop.i18n import markn, number, tr, trn
 from a3s_desktop.storage import features, files, images, parts, picture
 from a3s_desktop.storage.features import FeatureCheck, FeatureFile
@@ -150,8 +149,8 @@ def check_space(spec: ProjectSpec, views: list[FeatureFile], match: RowMatch | N
     if match is not None and (not views or match.missing):
         needed += len(match.paths) * _DESCRIBED
     try:
-        free = shutil.disk_usage(Path(os.path.abspath(spec.folder)).parent).free
-    except OSError:
+        free = files.free_bytes(Path(os.path.abspath(spec.folder)).parent)
+    except StorageFailedError:
         return  # `check_target` has said what is wrong with the folder
     if free < needed:
         raise ProjectError(

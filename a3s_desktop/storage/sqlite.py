@@ -9,7 +9,8 @@ from pathlib import Path
 
 from a3s_desktop.errors import ProjectVersionError, StorageFailedError
 from a3s_desktop.i18n import tr
-from a3s_desktop.storage import files
+from a3s_desktop.storage import files, salvage
+from a3s_desktop.storage.journal_types import CHAIN_START
 
 VERSION = 1
 APPLICATION_ID = 0x61337364
@@ -108,11 +109,93 @@ def header_is_whole(head: bytes) -> bool:
     )
 
 
+def synchronise(connection: sqlite3.Connection) -> None:
+    """Write all that counts into the database once more, synchronise it, and empty the write-ahead log.
+
+    Raises
+    ------
+    sqlite3.Error
+        The drive refused, or somebody else is reading.
+    """
+    busy, *_ = connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
+    if busy:
+        raise sqlite3.OperationalError("database is locked")
+
+
+def verified_end(connection: sqlite3.Connection, thorough: bool = True) -> tuple[int, str] | None:
+    """``seq`` and checksum of the newest record after walking the whole chain; None where anything is damaged.
+
+    ``thorough``: also look at the tables' columns and at the pages of the file.
+    """
+    seq, chain = 0, CHAIN_START
+    for row in connection.execute("SELECT seq, kind, payload, at, checksum FROM records ORDER BY seq"):
+        record = salvage.checked(row)
+        if record is None or record.seq != seq + 1 or not salvage.follows(record, chain):
+            return None
+        seq, chain = record.seq, record.checksum
+    if not thorough:
+        return seq, chain
+    columns = [
+        [name for _, name, *_ in connection.execute(f"PRAGMA table_info({t})")] for t in ("records", "snapshots")
+    ]
+    if columns != [["seq", "kind", "payload", "at", "checksum"], ["seq", "chain", "meta", "checksum", "arrays"]]:
+        return None
+    if any(verdict != "ok" for (verdict,) in connection.execute("PRAGMA quick_check(1)")):
+        return None
+    return seq, chain
+
+
+def renewed(old: sqlite3.Connection, path: Path, last: int, chain: str) -> sqlite3.Connection:
+    """A new connection in the place of one whose write failed, once all records up to ``last`` are surely on the disk.
+
+    After a failed synchronisation the system may have dropped what it was to write, and says so only once
+    (https://wiki.postgresql.org/wiki/Fsync_Errors). So nothing in memory is trusted: the chain is read anew, and what
+    counts is written into the database and synchronised again before anything follows. This also wipes the failed
+    record out of the log, where the next start might have found it. The old connection is closed last: as long as
+    it is open, SQLite does not read the log anew, and the failed record stays out.
+
+    Raises
+    ------
+    StorageFailedError
+        The drive still refuses, or the file holds something else now; ``old`` is still open then.
+    sqlite3.Error
+    """
+    fresh = connect(path)
+    try:
+        make_durable(fresh)
+        if verified_end(fresh, thorough=False) != (last, chain):
+            raise StorageFailedError(
+                tr(
+                    "The journal {path} was changed by another program; the change was not kept.",
+                    path=files.show(path),
+                ),
+                tr("Close the project in the other program, then open it again."),
+            )
+        synchronise(fresh)
+    except BaseException:
+        with contextlib.suppress(sqlite3.Error):
+            fresh.close()
+        raise
+    with contextlib.suppress(sqlite3.Error):
+        old.close()
+    return fresh
+
+
 def failed(path: Path, error: Exception) -> StorageFailedError:
-    """What went wrong while writing, in plain words."""
+    """What went wrong while writing, in plain words.
+
+    SQLite tells little of the cause: a small file beside the database, written and removed, says what the system says.
+    """
     if isinstance(error, OSError):
         return files.write_failed(path, error)
     text = str(error)
+    if not isinstance(error, sqlite3.Error) or not is_damage(error):
+        trouble = files.trouble_in(path.parent)
+        if trouble is not None:
+            cause, hint = files.cause_of(trouble)
+            return StorageFailedError(
+                tr("Writing {path} failed: {cause}; the change was not kept.", path=files.show(path), cause=cause), hint
+            )
     cause, hint = text, tr("Check the drive, then try again.")
     if "full" in text:
         cause, hint = tr("the disk is full"), tr("Free some space and try again.")

@@ -16,6 +16,7 @@ import threading
 from dataclasses import dataclass
 from pathlib import Path
 
+from a3s_desktop.errors import StorageFailedError
 from a3s_desktop.storage import files, sqlite
 from a3s_desktop.storage.keys import Part
 
@@ -137,9 +138,9 @@ class ThumbnailStore:
         try:
             if not make and not os.path.exists(files.long_path(self._path)):
                 return None
-            files.long_path(self._path.parent).mkdir(parents=True, exist_ok=True)
+            files.make_folders(self._path.parent)
             self._connection = self._begin()
-        except (OSError, sqlite3.Error) as error:
+        except (OSError, StorageFailedError, sqlite3.Error) as error:
             self._failed(error)
         return self._connection
 

@@ -186,13 +186,10 @@ def _unexpected(error: BaseException) -> ProjectError:
 
 def _create(spec: ProjectSpec, task: Task) -> Path:
     from a3s_desktop.session.opening import create_project
-    from a3s_desktop.storage.files import write_failed
+    from a3s_desktop.storage.files import make_folders
 
     missing = [folder for folder in spec.folder.parents if not os.path.exists(folder)]
-    try:
-        spec.folder.parent.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise write_failed(spec.folder.parent, error) from error
+    make_folders(spec.folder.parent)
     try:
         create_project(spec, task).close()
     except BaseException:

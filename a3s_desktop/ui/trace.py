@@ -16,7 +16,6 @@ pairs had been on the screen. Lines:
 from __future__ import annotations
 
 import json
-import os
 import time
 from pathlib import Path
 from typing import Any
@@ -24,6 +23,7 @@ from typing import Any
 from PySide6.QtCore import QObject, Slot
 
 from a3s_desktop.session.state import Change, QuestionView, SessionState
+from a3s_desktop.storage import files
 from a3s_desktop.ui.bridge import Bridge
 from a3s_desktop.ui.label_page import LabelPage
 
@@ -41,7 +41,7 @@ class Trace(QObject):
     def __init__(self, path: Path, bridge: Bridge, parent: QObject | None = None) -> None:
         super().__init__(parent)
         self._bridge = bridge
-        self._file = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o644)
+        self._file = files.open_to_append(path)
         bridge.pairPainted.connect(self._on_painted)
         bridge.stateChanged.connect(self._on_changed)
 
@@ -55,9 +55,7 @@ class Trace(QObject):
 
     def close(self) -> None:
         """End the file."""
-        if self._file >= 0:
-            os.close(self._file)
-            self._file = -1
+        self._file.close()
 
     @Slot(object)
     def _on_painted(self, question: QuestionView) -> None:
@@ -78,6 +76,6 @@ class Trace(QObject):
         return state.answers + state.skipped if state is not None else 0
 
     def _write(self, event: str, **values: Any) -> None:
-        if self._file >= 0:
+        if not self._file.closed:
             line = json.dumps({"event": event, **values, "at": round(time.time(), 4)})
-            os.write(self._file, line.encode() + b"\n")
+            files.write_all(self._file, line.encode() + b"\n")

@@ -102,11 +102,20 @@ def test_nan_is_refused_before_anything_is_written(tmp_path: Path) -> None:
     journal.close()
 
 
-def test_full_disk_keeps_nothing_and_goes_on_when_there_is_room(tmp_path: Path) -> None:
+def test_full_disk_keeps_nothing_and_goes_on_when_there_is_room(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     journal = new_journal(tmp_path / "j.sqlite", 3)
     connection = journal._connection
     assert connection is not None
     (pages,) = connection.execute("PRAGMA page_count").fetchone()
+    real, most = sqlite.make_durable, [pages]
+
+    def limited(fresh: sqlite3.Connection) -> None:
+        real(fresh)
+        fresh.execute(f"PRAGMA max_page_count = {most[0]}")
+
+    monkeypatch.setattr(sqlite, "make_durable", limited)
     connection.execute(f"PRAGMA max_page_count = {pages}")
     big = {"text": "x" * 30_000}
     for _ in range(3):
@@ -114,7 +123,8 @@ def test_full_disk_keeps_nothing_and_goes_on_when_there_is_room(tmp_path: Path) 
             journal.append("note", big)
     assert "Free some space" in caught.value.hint
     assert list(journal.records()) == expected(3)
-    connection.execute("PRAGMA max_page_count = 1000000")
+    most[0] = 1_000_000
+    limited(journal._connection)
     assert journal.append("note", big) == 4
     journal.close()
     again = open_journal(tmp_path / "j.sqlite")
