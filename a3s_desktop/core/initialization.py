@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -21,6 +22,10 @@ from a3s_desktop.errors import InputError
 from a3s_desktop.i18n import tr
 from a3s_desktop.task import Task
 
+Arrays = dict[str, npt.NDArray[Any]]
+Keep = Callable[[str, Callable[[], Arrays]], Arrays]
+"""Gives the arrays of a step by its name: those that were kept, or else what the work returns, which it may keep."""
+
 CAUTION = 0.15
 """Taken off the log-odds of the refined graph; see `refined_graph`."""
 
@@ -30,7 +35,9 @@ def stage_count(views: int, options: InitialOptions) -> int:
     return 2 * views + 2 + (views + 1 if options.refine else 0) + (options.initial != "fpc")
 
 
-def initialize(views: Sequence[npt.NDArray[Any]], options: InitialOptions, task: Task) -> InitialState:
+def initialize(
+    views: Sequence[npt.NDArray[Any]], options: InitialOptions, task: Task, keep: Keep | None = None
+) -> InitialState:
     """Stage one: from features to an initial clustering and the graph of pairwise probabilities.
 
     The result depends on features, options and seed alone, not on the number of threads (see `nearest_neighbors` and
@@ -43,6 +50,9 @@ def initialize(views: Sequence[npt.NDArray[Any]], options: InitialOptions, task:
     options : InitialOptions
     task : Task
         Gets `stage_count` stages.
+    keep : callable, optional
+        Keeps the result of each step, so that interrupted work resumes after the last one that was finished; see
+        `Keep`. It must know the steps of these views and options from others.
 
     Returns
     -------
@@ -59,13 +69,16 @@ def initialize(views: Sequence[npt.NDArray[Any]], options: InitialOptions, task:
     n = len(views[0])
     k0 = min(options.pseudo_labels or default_pseudo_labels(n), n)
     tables = [normalise(view, options.normalisation) for view in views]
-    graph, calibrations = _pair_graph(tables, options, k0, task)
+    keep = keep or _forget
+    graph, ranges = _pair_graph(tables, options, k0, task, keep)
     task.stage(tr("Grouping images"))
-    labels = fpc(graph, options.seed, task)
+    labels = keep("grouped", lambda: {"labels": fpc(graph, options.seed, task)})["labels"]
     note = ""
     if options.initial != "fpc":
         task.stage(tr("Grouping images by {initial} clustering", initial=options.initial))
-        labels, note = initial_clustering(tables, graph, labels, options, task)
+        before = labels
+        found = keep("begun", lambda: _begun(*initial_clustering(tables, graph, before, options, task)))
+        labels, note = found["labels"], str(found["note"])
     if options.refine:
         task.stage(tr("Grouping images once more"))
         labels = regroup(graph, labels, task)
@@ -78,15 +91,21 @@ def initialize(views: Sequence[npt.NDArray[Any]], options: InitialOptions, task:
         "pseudo_labels": k0,
         "edges": len(graph.indices) // 2,
         "miss": graph.miss,
-        "probability_range": [
-            [float(curve.probabilities[-1]), float(curve.probabilities[0])] for curve in calibrations
-        ],
+        "probability_range": ranges,
         "initial": options.initial,
         "note": note,
         "clusters": int(np.count_nonzero(sizes > 1)),
         "singletons": int(np.count_nonzero(sizes == 1)),
     }
     return InitialState(labels, graph, report)
+
+
+def _forget(_name: str, work: Callable[[], Arrays]) -> Arrays:
+    return work()
+
+
+def _begun(labels: IntArray, note: str) -> Arrays:
+    return {"labels": labels, "note": np.array(note)}
 
 
 def _check(views: Sequence[npt.NDArray[Any]], options: InitialOptions) -> None:
@@ -133,27 +152,48 @@ def _check(views: Sequence[npt.NDArray[Any]], options: InitialOptions) -> None:
 
 
 def _pair_graph(
-    tables: list[FloatArray], options: InitialOptions, k0: int, task: Task
-) -> tuple[PairGraph, list[Calibration]]:
-    """The graph of calibrated probabilities, and the curve of each view."""
+    tables: list[FloatArray], options: InitialOptions, k0: int, task: Task, keep: Keep
+) -> tuple[PairGraph, list[list[float]]]:
+    """The graph of calibrated probabilities, and least and greatest probability in each view."""
     neighbors: list[IntArray] = []
     distances: list[FloatArray] = []
     pseudo: list[IntArray] = []
     for view, table in enumerate(tables):
         which = f" (features {view + 1} of {len(tables)})" if len(tables) > 1 else ""
         task.stage(tr("Comparing images{which}", which=which))
-        listed, far = nearest_neighbors(table, options.neighbors, task)
+        found = keep(f"compared-{view}", partial(_compared, table, options.neighbors, task))
+        neighbors.append(found["neighbors"])
+        distances.append(found["distances"])
         task.stage(tr("Learning which distances mean the same{which}", which=which))
-        pseudo.append(pseudo_labels(table, k0, options.seed, task))
-        neighbors.append(listed)
-        distances.append(far)
+        found = keep(f"learnt-{view}", partial(_learnt, table, k0, options.seed, task))
+        pseudo.append(found["pseudo"])
     task.stage(tr("Linking images"))
-    edges = union_edges(neighbors, distances, tables, task)
+    edges = Edges(**keep("linked", lambda: union_edges(neighbors, distances, tables, task)._asdict()))
     task.step(0.95)
-    if options.refine:
-        return refined_graph(edges, neighbors, distances, tables, pseudo, options.weights, task)
-    calibrations = [calibrate(*listing) for listing in zip(distances, neighbors, pseudo, strict=True)]
-    return fuse(edges, calibrations, [far[:, -1] for far in distances], options.weights), calibrations
+
+    def weighed() -> Arrays:
+        if options.refine:
+            graph, curves = refined_graph(edges, neighbors, distances, tables, pseudo, options.weights, task)
+        else:
+            curves = [calibrate(*listing) for listing in zip(distances, neighbors, pseudo, strict=True)]
+            graph = fuse(edges, curves, [far[:, -1] for far in distances], options.weights)
+        ranges = [[curve.probabilities[-1], curve.probabilities[0]] for curve in curves]
+        more = {} if graph.similarity is None else {"similarity": graph.similarity}
+        return {"logodds": graph.logodds, "miss": np.array(graph.miss), "ranges": np.array(ranges, np.float64), **more}
+
+    # The edges' distances are those of the features, refined or not.
+    found = keep("weighed", weighed)
+    graph = PairGraph(*edges, found["logodds"], float(found["miss"]), found.get("similarity"))
+    return graph, found["ranges"].tolist()
+
+
+def _compared(table: FloatArray, count: int, task: Task) -> Arrays:
+    listed, far = nearest_neighbors(table, count, task)
+    return {"neighbors": listed, "distances": far}
+
+
+def _learnt(table: FloatArray, count: int, seed: int, task: Task) -> Arrays:
+    return {"pseudo": pseudo_labels(table, count, seed, task)}
 
 
 def refined_graph(

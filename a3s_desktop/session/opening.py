@@ -4,17 +4,20 @@ from __future__ import annotations
 
 import logging
 import time
+from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 from a3s_desktop.core.initialization import initialize, stage_count
 from a3s_desktop.core.types import InitialState
-from a3s_desktop.errors import ProjectError
+from a3s_desktop.errors import ProjectError, StorageFailedError
 from a3s_desktop.i18n import tr
 from a3s_desktop.session.history import CORRECT
 from a3s_desktop.session.operations import parts_differ
 from a3s_desktop.session.replay import Base
 from a3s_desktop.session.session import Session
+from a3s_desktop.storage.artifacts import Arrays
 from a3s_desktop.storage.embedding import prepare
 from a3s_desktop.storage.parts import same_photo_pairs
 from a3s_desktop.storage.relink import Located, find_images, load_contents, read_contents, relink
@@ -29,6 +32,8 @@ from a3s_desktop.storage.workspace import (
 from a3s_desktop.task import Task
 
 log = logging.getLogger(__name__)
+
+_STEP = "step-"
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,6 +131,8 @@ def open_session(folder: Path, read_only: bool = False, task: Task | None = None
             options = workspace.initial_options.for_strategy(workspace.strategy_options.strategy)
             task.plan(stage_count(len(workspace.views()), options) + 1)
             initial = _first_stage(workspace, task)
+        elif not read_only:
+            workspace.drop_stages(_STEP)  # the program ended between the result and this
         task.stage(tr("Restoring the answers"))
         session = Session(
             initial,
@@ -173,10 +180,24 @@ def _note_contents(workspace: Workspace, task: Task) -> None:
 
 def _first_stage(workspace: Workspace, task: Task) -> InitialState:
     options = workspace.initial_options.for_strategy(workspace.strategy_options.strategy)
-    initial = initialize(workspace.views(), options, task)
+    initial = initialize(workspace.views(), options, task, partial(_keep_step, workspace))
     _keep_parts_apart(workspace)
     workspace.save_initial(initial)
+    workspace.drop_stages(_STEP)
     return initial
+
+
+def _keep_step(workspace: Workspace, name: str, work: Callable[[], Arrays]) -> Arrays:
+    """A step of stage one: what was kept of it before the program ended, or what ``work`` computes."""
+    found = workspace.load_stage(_STEP + name, mmap=False)
+    if found is not None:
+        return found[0]
+    arrays = work()
+    try:
+        workspace.save_stage(_STEP + name, arrays, {})
+    except StorageFailedError as error:  # it only saves time, if the program ends before the result is kept
+        log.warning("A step of stage one was not kept: %s", error.message)
+    return arrays
 
 
 def _keep_parts_apart(workspace: Workspace) -> None:

@@ -167,6 +167,12 @@ class ArtifactStore:
         except OSError as error:
             raise files.write_failed(self._folder, error) from error
 
+    def drop(self, start: str) -> None:
+        """Drop the results of all stages whose names begin so, as far as the system lets us."""
+        for place in sorted(self._folder.glob(f"{start}*")):
+            with contextlib.suppress(OSError):
+                files.remove_tree(place)
+
     def place(self, stage: str, key: str) -> Path:
         """The folder of a result, whether it is there or not."""
         return self._place(stage, key)

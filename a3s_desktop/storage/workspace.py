@@ -206,6 +206,10 @@ class Workspace:
             raise ReadOnlyError(tr("The project is open read-only; nothing was saved."), tr("Open it for writing."))
         self._artifacts.save(stage, self._key(), arrays, meta)
 
+    def drop_stages(self, start: str) -> None:
+        """Drop the results of all stages whose names begin so. What cannot be dropped now is dropped another time."""
+        self._artifacts.drop(start)
+
     def stage_folder(self, stage: str) -> Path:
         """Where the result of a stage is kept, if it is there."""
         return self._artifacts.place(stage, self._key())
