@@ -1,0 +1,1 @@
+"""What `build.py` needs to make the packaged program: what goes in, notices, the bill of materials, archives."""
