@@ -25,6 +25,10 @@ EXCLUDED_MODULES: dict[str, str] = {
     "jupyter_rfb": "notebooks, which pyqtgraph looks for",
     "pytest": "tests; scikit-learn and NumPy look for it",
     "hypothesis": "tests; NumPy looks for it",
+    "defusedxml": "Pillow looks for it; the program reads no XML of others",
+    "jsonschema": "checks the bill of materials; nothing else looks for it here",
+    "attr": "part of jsonschema",
+    "attrs": "part of jsonschema",
     # Large packages that others look for where they are installed.
     "matplotlib": "only plots of the benchmark's report, which is written without them; 30 MB",
     "numba": "a compiler that pyqtgraph looks for; 246 MB",

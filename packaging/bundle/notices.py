@@ -128,7 +128,7 @@ class Collection:
         self._standard = tuple(Path(sysconfig.get_path(name)).resolve() for name in ("stdlib", "platstdlib"))
         self._base = Path(sys.base_prefix).resolve()
         for inside, source in entries:
-            if source:
+            if source not in ("", "-"):  # "-": a package without a file of its own
                 self._add(inside.replace("\\", "/"), Path(source))
 
     def _add(self, inside: str, source: Path) -> None:
@@ -138,11 +138,13 @@ class Collection:
             part = self._package(owner)
             if _LIBRARY.search(source.name) and not _is_extension(source):
                 found = next((row for row in NATIVE if fnmatch(source.name.lower(), row[0].lower())), None)
-                if found is not None:
+                if "PySide6" in source.parts and "plugins" in source.parts:
+                    part.native["Qt"] = "LGPL-3.0-only"
+                elif found is not None:
                     part.native[found[1]] = found[2]
                 elif ".libs" in str(source.parent) or "Qt" in source.parts:
                     self.unknown.append(inside)
-        elif real.is_relative_to(ROOT) or "a3s" in inside.lower():
+        elif real.is_relative_to(ROOT) or inside.startswith(("doc/", "start")):
             return  # the program itself
         elif any(real.is_relative_to(folder) for folder in self._standard) or real.is_relative_to(self._base):
             part = self._python()

@@ -73,7 +73,7 @@ def write_card(path: Path, language: str = "en") -> None:
     writer = QPdfWriter(str(path))
     writer.setTitle("A3S Desktop")
     writer.setCreator("A3S Desktop")
-    writer.setDocumentId(QUuid.createUuidV5(QUuid(), f"a3s-desktop keys {version()} {language}"))
+    writer.setDocumentId(QUuid.createUuidV5(QUuid(), f"a3s-desktop keys {version()} {language}".encode()))
     writer.setPageLayout(
         QPageLayout(QPageSize(QPageSize.PageSizeId.A4), QPageLayout.Orientation.Landscape, QMarginsF(10, 9, 10, 9))
     )
@@ -82,7 +82,7 @@ def write_card(path: Path, language: str = "en") -> None:
     document.documentLayout().setPaintDevice(writer)
     size = writer.pageLayout().paintRectPixels(writer.resolution()).size()
     document.setDocumentMargin(0)
-    for points in (9.0, 8.5, 8.0, 7.5, 7.0, 6.5, 6.0, 5.5):  # the largest letters that fit on one page
+    for points in (15.0, 14.0, 13.0, 12.0, 11.0, 10.0, 9.0, 8.0, 7.0):  # the largest letters that fit on one page
         font = QFont("DejaVu Sans")
         font.setPointSizeF(points)
         document.setDefaultFont(font)
@@ -111,18 +111,25 @@ def _without_time(path: Path) -> None:
 
 
 def _card_html() -> str:
-    from a3s_desktop.actions import grouped
+    from a3s_desktop.actions import ActionSpec, Scope, grouped
     from a3s_desktop.i18n import tr
     from a3s_desktop.ui.shortcuts import native_text
 
     rows: list[tuple[bool, str]] = []  # whether it is a heading, HTML
+    groups: list[tuple[str, list[ActionSpec]]] = []
     for title, specs in grouped():
+        # The same keys mean something else while a sample is checked.
+        groups.append((tr(title), [spec for spec in specs if spec.scope is not Scope.AUDIT]))
+        sample = [spec for spec in specs if spec.scope is Scope.AUDIT]
+        if sample:
+            groups.append((tr("Sample check"), sample))
+    for title, specs in groups:
         bound = [spec for spec in specs if spec.keys]
         if bound:
-            rows.append((True, f'<tr><td colspan="2" bgcolor="#e4e8f6"><b>{escape(tr(title))}</b></td></tr>'))
+            rows.append((True, f'<tr><td colspan="2" bgcolor="#e4e8f6"><b>{escape(title)}</b></td></tr>'))
         for spec in bound:
             keys = "&nbsp; ".join(f"<b>{escape(native_text(key))}</b>" for key in spec.keys[:2])
-            rows.append((False, f"<tr><td>{keys}</td><td>{escape(tr(spec.text).rstrip('…'))}</td></tr>"))
+            rows.append((False, f"<tr><td>{keys}&nbsp;&nbsp;</td><td>{escape(tr(spec.text).rstrip('…'))}</td></tr>"))
     height = -(-len(rows) // COLUMNS)
     columns: list[list[str]] = [[]]
     for heading, row in rows:
