@@ -131,7 +131,7 @@ class ClusterMap(QWidget):
         self._recolour()
         self._mark_pair()
         if self._known:
-            self._plot.set_clusters(self._data.labels, self._not_junk)
+            self._plot.set_clusters(self._data.labels, self._data.sizes, self._not_junk)
         self._selecting.refresh()
         self._frame.show_stage(len(grid) > 0)
         self._tell()
@@ -150,12 +150,13 @@ class ClusterMap(QWidget):
         same = moved is not None and len(labels) == len(before)
         if same and moved is not None and len(moved) == 0:
             return
-        self._data.labels = np.array(labels, np.int32)
+        taken = np.array(labels, np.int32)
+        if same and moved is not None and len(moved) < len(before) // 4:
+            self._refresh(*self._data.move(taken, np.asarray(moved, np.int64)))
+            return
+        self._data.labels = taken
         self._data.count()
-        changed = None
-        if same and moved is not None:
-            changed = np.union1d(before[moved], self._data.labels[moved])
-        self._refresh(changed)
+        self._refresh()
 
     def set_pair(self, left: int | None, right: int | None = None) -> None:
         """Mark the current pair by its items, or none."""
@@ -187,7 +188,7 @@ class ClusterMap(QWidget):
             return
         self._data.junk = None if junk is None else np.array(junk, np.bool_)
         self._data.count()
-        self._refresh(None)
+        self._refresh()
 
     def set_names(self, names: Mapping[int, str]) -> None:
         """Names of the clusters that have one, by id."""
@@ -364,16 +365,20 @@ class ClusterMap(QWidget):
         junk = self._data.junk
         return None if junk is None or len(junk) != len(self._data.labels) else ~junk
 
-    def _refresh(self, changed: IndexArray | None) -> None:
-        self._recolour()
+    def _refresh(self, changed: IndexArray | None = None, items: IndexArray | None = None) -> None:
+        """After clusters changed: these only, and the items that look different by it; None: all."""
+        self._recolour(items)
         self._mark_pair()
         if self._known:
-            self._plot.set_clusters(self._data.labels, self._not_junk, changed)
+            self._plot.set_clusters(self._data.labels, self._data.sizes, self._not_junk, changed)
         self._tell()
 
-    def _recolour(self) -> None:
+    def _recolour(self, items: IndexArray | None = None) -> None:
         if self._known:
-            self._plot.points.set_look(look(self._data, self._by), self._by)
+            if items is None:
+                self._plot.points.set_look(look(self._data, self._by), self._by)
+            else:
+                self._plot.points.change_look(items, look(self._data, self._by, items))
             self._frame.legend.set_entries(legend(self._data, self._by, tokens()))
         else:
             self._frame.legend.set_entries(())
@@ -393,7 +398,7 @@ class ClusterMap(QWidget):
 
     def _emphasise(self) -> None:
         if len(self._marked):
-            self._plot.points.set_emphasis(self._plot.mask(self._marked))
+            self._plot.points.set_emphasis(self._marked)
             return
         if not self._known:
             return
@@ -401,7 +406,7 @@ class ClusterMap(QWidget):
         if self._on_map() is not None:
             wanted += [int(self._data.labels[item]) for item in self._pair or ()]
         self._plot.hulls.set_strong(frozenset(wanted))
-        self._plot.points.set_emphasis(np.isin(self._data.labels, wanted) if wanted else None)
+        self._plot.points.set_emphasis(self._data.members(wanted))
 
     def _on_map(self) -> tuple[int, int] | None:
         """The pair, if both of its points are on the map."""

@@ -14,6 +14,7 @@ from functools import lru_cache
 import numpy as np
 import numpy.typing as npt
 
+from a3s_desktop.core.types import IndexArray
 from a3s_desktop.i18n import mark, tr, trn
 from a3s_desktop.ui.map_data import MapData
 from a3s_desktop.ui.theme import Tokens, cluster_colour, cluster_colours
@@ -69,24 +70,28 @@ def colour_slots(labels: npt.NDArray[np.int32], sizes: npt.NDArray[np.int64] | N
     return np.where(counted > 1, by_cluster, GREY).astype(np.uint8)[labels]
 
 
-def look(data: MapData, by: ColourBy) -> Look:
-    """Slots and shapes of all items for a choice of colours."""
-    n = len(data.labels)
-    shapes = np.zeros(n, np.uint8)
-    if not n:
+def look(data: MapData, by: ColourBy, items: IndexArray | None = None) -> Look:
+    """Slots and shapes for a choice of colours, of all items or of some."""
+    labels = data.labels if items is None else data.labels[items]
+    confirmed, doubt, junk = (
+        part if part is None or items is None else part[items] for part in (data.confirmed, data.doubt, data.junk)
+    )
+    shapes = np.zeros(len(labels), np.uint8)
+    if not len(labels):
         return Look(np.zeros(0, np.uint8), shapes)
-    if by is ColourBy.CONFIRMED and data.confirmed is not None:
-        slots = np.where(data.confirmed, GREY + 1, GREY).astype(np.uint8)
-        shapes[~data.confirmed] = Shape.RING
-    elif by is ColourBy.DOUBT and data.doubt is not None:
-        known = np.isfinite(data.doubt)
-        level = np.clip(np.nan_to_num(data.doubt, posinf=0, neginf=0) * STEPS, 0, STEPS - 1).astype(np.uint8)
-        slots = np.where(known, level + np.uint8(GREY + 1), np.uint8(GREY)).astype(np.uint8)
+    if by is ColourBy.CONFIRMED and confirmed is not None:
+        slots = confirmed.astype(np.uint8)
+        slots += np.uint8(GREY)
+        shapes[~confirmed] = Shape.RING
+    elif by is ColourBy.DOUBT and doubt is not None:
+        known = np.isfinite(doubt)
+        level = np.clip(np.nan_to_num(doubt, posinf=0, neginf=0) * STEPS, 0, STEPS - 1).astype(np.uint8)
+        slots = np.where(known, level + np.uint8(GREY + 1), np.uint8(GREY))
     else:
-        slots = colour_slots(data.labels, data.sizes)
-    if data.junk is not None:
-        slots[data.junk] = GREY
-        shapes[data.junk] = Shape.CROSS
+        slots = colour_slots(labels, data.sizes)
+    if junk is not None:
+        slots[junk] = GREY
+        shapes[junk] = Shape.CROSS
     return Look(slots, shapes)
 
 

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
 import numpy as np
 import numpy.typing as npt
 
-from a3s_desktop.core.types import IntArray
+from a3s_desktop.core.types import IndexArray, IntArray
 from a3s_desktop.i18n import tr, trn
 
+_FEW = 8  # clusters that are looked for one by one
 _LONG = 60  # characters of a cluster's name that are shown
 
 
@@ -59,6 +60,36 @@ class MapData:
         kept = self.labels if self.junk is None or not n else self.labels[~self.junk]
         length = int(self.labels.max()) + 1 if n else 0
         self.sizes = np.bincount(kept, minlength=length).astype(np.int64)
+
+    def move(self, labels: IntArray, moved: IndexArray) -> tuple[IndexArray, IndexArray]:
+        """Take over labels that differ from the former ones for ``moved`` only.
+
+        Returns
+        -------
+        clusters, items : int64
+            The clusters that are not as before; the items that look different now (they moved, or their cluster
+            became one of a single image, or ceased to be one).
+        """
+        before, after = self.labels[moved], labels[moved]
+        self.labels = labels
+        changed = np.union1d(before, after).astype(np.int64)
+        length = max(len(self.sizes), int(changed[-1]) + 1 if len(changed) else 0)
+        was = np.concatenate([self.sizes, np.zeros(length - len(self.sizes), np.int64)])
+        counts = slice(None) if self.junk is None or len(self.junk) != len(labels) else ~self.junk[moved]
+        self.sizes = was.copy()
+        np.subtract.at(self.sizes, before[counts], 1)
+        np.add.at(self.sizes, after[counts], 1)
+        turned = changed[(was[changed] > 1) != (self.sizes[changed] > 1)]
+        if len(turned) <= _FEW:
+            others = [np.flatnonzero(labels == cluster) for cluster in turned]
+        else:
+            others = [np.flatnonzero(np.isin(labels, turned))]
+        return changed, np.unique(np.concatenate([moved, *others]).astype(np.int64))
+
+    def members(self, clusters: Iterable[int]) -> IndexArray:
+        """Items of a few clusters, ascending."""
+        found = [np.flatnonzero(self.labels == cluster) for cluster in set(clusters)]
+        return np.sort(np.concatenate(found)) if found else np.zeros(0, np.int64)
 
     @property
     def clusters(self) -> int:

@@ -126,26 +126,34 @@ class HullStore:
         self.hulls = no_hulls()
         self._x, self._y = x, y
         self._labels = np.zeros(0, np.int32)
-        self._shown = np.zeros(0, np.bool_)
+        self._shown: npt.NDArray[np.bool_] | None = None
         self._pending = np.zeros(0, np.int64)  # clusters to be computed, the largest first
         self._sizes = np.zeros(0, np.int64)
         extent = float(np.hypot(np.ptp(x), np.ptp(y))) if len(x) else 0.0
         self._pad = 0.25 * extent / max(len(x), 1) ** 0.5
 
-    def set_labels(self, labels: IntArray, shown: npt.NDArray[np.bool_] | None, changed: IndexArray | None) -> None:
+    def set_labels(
+        self,
+        labels: IntArray,
+        sizes: npt.NDArray[np.int64],
+        shown: npt.NDArray[np.bool_] | None,
+        changed: IndexArray | None,
+    ) -> None:
         """Take over new clusters.
 
         Parameters
         ----------
         labels : int32, shape (N,)
+        sizes : int64, by cluster id
+            Items of each cluster that count.
         shown : bool, shape (N,), optional
             Items that count; junk does not.
         changed : int, optional
             Ids of the clusters that are not as before; None: all.
         """
         self._labels = labels
-        self._shown = np.ones(len(labels), np.bool_) if shown is None else shown
-        self._sizes = np.bincount(labels[self._shown], minlength=int(labels.max(initial=-1)) + 1)
+        self._shown = shown
+        self._sizes = sizes
         if changed is None:
             self.hulls = no_hulls()
             waiting = np.arange(len(self._sizes))
@@ -166,12 +174,14 @@ class HullStore:
         """Do some milliseconds of the work."""
         if not self.pending:
             return
-        limit = max(_BATCH, len(self._labels) // 32)  # each step also looks at every item once
+        limit = max(_BATCH, len(self._labels) // 64)  # each step also looks at every item once
         count = max(int(np.searchsorted(np.cumsum(self._sizes[self._pending]), limit, "right")), 1)
         batch, self._pending = self._pending[:count], self._pending[count:]
         wanted = np.zeros(len(self._sizes), np.bool_)
         wanted[batch] = True
-        items = np.flatnonzero(wanted[self._labels] & self._shown)
+        items = np.flatnonzero(wanted[self._labels])
+        if self._shown is not None:
+            items = items[self._shown[items]]
         fresh = outlines(self._x[items], self._y[items], self._labels[items], self._pad)
         self.hulls = _joined(self.hulls, fresh)
 

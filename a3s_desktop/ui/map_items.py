@@ -10,6 +10,7 @@ import numpy.typing as npt
 from PySide6.QtCore import QPointF, QRectF
 from PySide6.QtGui import QColor, QImage, QPainter
 
+from a3s_desktop.core.types import IndexArray
 from a3s_desktop.ui.map_colours import GREY, ColourBy, Look, Shape, palette
 from a3s_desktop.ui.map_layer import MapLayer
 from a3s_desktop.ui.map_raster import LEVELS, PointGrid, Projection, Stamp, cross, disc, draw, point_radius, ring
@@ -18,6 +19,8 @@ from a3s_desktop.ui.theme import Tokens, tokens
 _STAMPS = {Shape.CROSS: cross, Shape.RING: ring, Shape.DISC: disc}  # in the order of drawing
 _Places = npt.NDArray[np.int64]
 _NOWHERE: _Places = np.zeros(0, np.int64)
+_MANY = 50_000  # raised points
+_DUST = 1.1  # logical pixels of radius below which shapes cannot be told apart
 
 
 @lru_cache(maxsize=32)
@@ -78,15 +81,31 @@ class PointLayer(MapLayer):
         self._by = by
         self._changed()
 
-    def set_emphasis(self, items: npt.NDArray[np.bool_] | None) -> None:
-        """Which items to raise, as a mask over the items."""
-        self._raised = _NOWHERE if items is None else np.flatnonzero(items[self.grid.order])
+    def change_look(self, items: IndexArray, look: Look) -> None:
+        """Colour and shape of some items; those of the others stay."""
+        places = self.grid.place_of[items]
+        self._slots[places] = look.slots
+        if self._shapes is None and look.shapes.any():
+            self._shapes = np.zeros(len(self.grid), np.uint8)
+        if self._shapes is not None:
+            self._shapes[places] = look.shapes
         self._changed()
 
-    def set_selected(self, items: npt.NDArray[np.bool_] | None) -> None:
-        """Which items are selected, as a mask over the items."""
-        self._selected = _NOWHERE if items is None else np.flatnonzero(items[self.grid.order])
-        self._changed()
+    def set_emphasis(self, items: IndexArray) -> None:
+        """Which items to raise."""
+        self._raised = self._places(items, self._raised)
+
+    def set_selected(self, items: IndexArray) -> None:
+        """Which items are selected."""
+        self._selected = self._places(items, self._selected)
+
+    def _places(self, items: IndexArray, former: _Places) -> _Places:
+        """Sorted places of items on this map; a repaint where they are not the former ones."""
+        known = items if not len(items) or int(items.max()) < len(self.grid) else _NOWHERE
+        places = np.sort(self.grid.place_of[known]).astype(np.int64)
+        if not np.array_equal(places, former):
+            self._changed()
+        return places
 
     def _changed(self) -> None:
         self._revision += 1
@@ -123,16 +142,18 @@ class PointLayer(MapLayer):
         self._pictures = []
         canvas = _Canvas(projection, ratio, self.grid, self._pictures)
         self._points(canvas, places, radius, 0.68 if some else 0.92, theme)
-        larger, soft = max(radius * 1.2, 2.0 * ratio), 3.0 * ratio
         for raised, ink, strength in ((self._raised, theme.text, 0.42), (self._selected, theme.text, 0.9)):
             if len(raised):
+                # Wide edges around very many points would only fill the map, slowly.
+                some = len(raised) < _MANY
+                larger, soft = max(radius * 1.2, (2.0 if some else 1.2) * ratio), (3.0 if some else 1.0) * ratio
                 ones = np.ones(len(raised), np.uint8)
                 canvas.add(raised, ones, disc(larger + soft * 0.7, soft), (ink, ink), strength)
                 self._points(canvas, raised, larger, 1.0, theme)
 
     def _points(self, canvas: _Canvas, places: _Places | slice, radius: float, opacity: float, theme: Tokens) -> None:
         colours = palette(self._by, theme)
-        if self._shapes is None:
+        if self._shapes is None or radius < _DUST * canvas.ratio:
             canvas.add(places, self._slots[places], disc(radius), colours, opacity)
             return
         shapes = self._shapes[places]

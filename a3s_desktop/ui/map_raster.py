@@ -3,7 +3,7 @@
 A pixel of the image is ``level * slots + slot``: the slot says which colour (0: nothing), the level how opaque. The
 colour table is the caller's, so a change of theme or emphasis needs no new image. Where discs overlap, the fuller
 coverage wins, then the higher slot; so two ways of drawing (few points: write every disc; many points: write the
-centres, then grow all at once) give the same picture.
+centres, then grow all at once) give the same picture. Of very many points the last one in a pixel wins.
 """
 
 from __future__ import annotations
@@ -19,6 +19,7 @@ import numpy.typing as npt
 
 CELLS = 256  # of the grid's side
 LEVELS = 6  # of opacity
+_CROWD = 200_000  # points drawn at once from which on it does not matter which of those in one pixel wins
 _GROW_FACTOR = 24  # one pass over an image costs as much as writing this fraction of its pixels one by one
 
 ByteImage = npt.NDArray[np.uint8]
@@ -64,6 +65,10 @@ class PointGrid:
         Item at each sorted place.
     x, y : float32, shape (N,)
         Coordinates by sorted place.
+    place_of : int32, shape (N,)
+        Sorted place of each item.
+    positions : float32, shape (N, 2)
+        Coordinates by item.
     bounds : (x0, y0, x1, y1)
         Of all points; zeros where there are none.
     """
@@ -78,6 +83,9 @@ class PointGrid:
         cell = np.minimum(((clean - low) / np.float32(self._step)).astype(np.int32), CELLS - 1)
         keys = cell[:, 1] * CELLS + cell[:, 0]
         self.order = np.argsort(keys, kind="stable").astype(np.int32)
+        self.place_of = np.empty(len(clean), np.int32)
+        self.place_of[self.order] = np.arange(len(clean), dtype=np.int32)
+        self.positions = clean
         self.x = np.ascontiguousarray(clean[self.order, 0])
         self.y = np.ascontiguousarray(clean[self.order, 1])
         self._starts = np.concatenate([[0], np.cumsum(np.bincount(keys, minlength=CELLS * CELLS))])
@@ -183,14 +191,18 @@ def draw(
     width, height = size
     reach = max(abs(part) for _, dy, dx in stamp for part in (dy, dx))
     stride = width + 2 * reach
-    column, row = np.floor(px).astype(np.int64), np.floor(py).astype(np.int64)
-    inside = (column >= -reach) & (column < width + reach) & (row >= -reach) & (row < height + reach)
     padded = np.zeros((height + 4 * reach, stride + 2 * reach), np.uint8)  # room for the discs at the edge
     wide = padded.shape[1]
-    column, row, slots = column[inside], row[inside], slots[inside]
-    by_slot = np.argsort(slots, kind="stable")  # the higher slot is written last, so it wins
-    slots = slots[by_slot]
-    at = (row[by_slot] + 2 * reach) * wide + column[by_slot] + 2 * reach
+    if len(px) and not (
+        px.min() >= -reach and px.max() < width + reach and py.min() >= -reach and py.max() < height + reach
+    ):
+        inside = (px >= -reach) & (px < width + reach) & (py >= -reach) & (py < height + reach)
+        px, py, slots = px[inside], py[inside], slots[inside]
+    # Not negative any more, so cutting the fraction off is rounding down.
+    at = (py + np.float32(2 * reach)).astype(np.int32) * np.int32(wide) + (px + np.float32(2 * reach)).astype(np.int32)
+    if len(at) < _CROWD:
+        by_slot = np.argsort(slots, kind="stable")  # the higher slot is written last, so it wins
+        slots, at = slots[by_slot], at[by_slot]
     flat = padded.reshape(-1)
     if len(at) * _GROW_FACTOR < padded.size:
         for level, group in itertools.groupby(stamp, key=lambda part: part[0]):

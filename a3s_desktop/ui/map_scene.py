@@ -64,8 +64,7 @@ class MapScene(MapPlot):
         self.points.set_grid(grid)
         for layer in (self.marks, self.hulls, self.names, self.lasso):
             layer.set_bounds(self.points.boundingRect())
-        self._places = np.zeros((len(grid), 2), np.float32)
-        self._places[grid.order, 0], self._places[grid.order, 1] = grid.x, grid.y
+        self._places = grid.positions
         self._store = HullStore(self._places[:, 0], self._places[:, 1])
         self._show_hulls()
         self.set_extent(grid.bounds)
@@ -77,11 +76,15 @@ class MapScene(MapPlot):
             self.keep()
 
     def set_clusters(
-        self, labels: IntArray, shown: npt.NDArray[np.bool_] | None, changed: IndexArray | None = None
+        self,
+        labels: IntArray,
+        sizes: npt.NDArray[np.int64],
+        shown: npt.NDArray[np.bool_] | None,
+        changed: IndexArray | None = None,
     ) -> None:
         """Draw the outlines of these clusters, soon; see `HullStore.set_labels`."""
         if len(labels) == len(self._places):
-            self._store.set_labels(labels, shown, changed)
+            self._store.set_labels(labels, sizes, shown, changed)
             if self._store.pending:  # the former outlines stay for these milliseconds: nothing flickers
                 self._work.start()
             else:
@@ -98,14 +101,6 @@ class MapScene(MapPlot):
     def places(self) -> npt.NDArray[np.float32]:
         """Positions by item, shape (N, 2)."""
         return self._places
-
-    def mask(self, items: IndexArray) -> npt.NDArray[np.bool_] | None:
-        """Ascending items as a mask over all; None where there are none, or not on this map."""
-        if not len(items) or int(items[-1]) >= len(self._places):
-            return None
-        mask = np.zeros(len(self._places), np.bool_)
-        mask[items] = True
-        return mask
 
     def point(self, item: int) -> QPointF:
         """Where an item is on the map."""

@@ -92,7 +92,7 @@ class MapSelecting(QObject):
 
     def refresh(self) -> None:
         """Mark the selected points anew, after the positions changed."""
-        self._scene.points.set_selected(self._scene.mask(self._items))
+        self._scene.points.set_selected(self._items)
 
     def toggle(self, item: int, whole: bool = False) -> None:
         """Select an item or its whole cluster; what is selected already is given up."""

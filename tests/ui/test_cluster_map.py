@@ -346,3 +346,31 @@ def test_a_map_that_nobody_holds_goes_at_once(qapp: QApplication, loader: ImageL
         assert gone() is None
     finally:
         gc.enable()
+
+
+def test_answer_after_answer_looks_as_if_drawn_anew(qtbot: QtBot) -> None:
+    """Only what changed is recoloured; nothing else may be needed."""
+    rng = np.random.default_rng(5)
+    points = rng.normal(size=(400, 2)).astype(np.float32)
+    labels = rng.integers(0, 60, 400).astype(np.int32)
+    junk = rng.random(400) < 0.1
+    charts = [ClusterMap() for _ in range(2)]
+    for chart in charts:
+        qtbot.addWidget(chart)
+        chart.set_points(points)
+        chart.set_junk(junk)
+    charts[0].set_labels(labels)
+    for step in range(80):
+        moved = rng.choice(400, rng.integers(1, 40), replace=False)
+        if step % 3 == 0:
+            moved = np.flatnonzero(labels == labels[moved[0]])  # a whole cluster
+        labels = labels.copy()
+        labels[moved] = rng.integers(0, 70) if step % 2 else labels.max() + 1 + np.arange(len(moved))
+        charts[0].set_labels(labels, moved)
+        charts[1].set_labels(labels)
+        first, second = (chart.plot.points for chart in charts)
+        np.testing.assert_array_equal(first._slots, second._slots)
+        np.testing.assert_array_equal(first._shapes, second._shapes)
+        assert charts[0].status == charts[1].status
+        sizes = [np.trim_zeros(chart._data.sizes, "b").tolist() for chart in charts]
+        assert sizes[0] == sizes[1]

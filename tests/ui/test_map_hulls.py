@@ -58,7 +58,7 @@ def test_nothing_gives_nothing() -> None:
     empty = np.zeros(0, np.float32)
     assert len(outlines(empty, empty, np.zeros(0, np.int32), 1.0)) == 0
     store = HullStore(empty, empty)
-    store.set_labels(np.zeros(0, np.int32), None, None)
+    store.set_labels(np.zeros(0, np.int32), np.zeros(0, np.int64), None, None)
     assert not store.pending
     store.step()
     assert len(store.hulls) == 0
@@ -67,16 +67,16 @@ def test_nothing_gives_nothing() -> None:
 def test_a_merge_and_a_split_give_the_same_outlines_as_a_new_start() -> None:
     points, labels = discs([20, 12, 9, 5, 5])
     store = HullStore(points[:, 0].copy(), points[:, 1].copy())
-    store.set_labels(labels, None, None)
+    store.set_labels(labels, np.bincount(labels), None, None)
     done(store)
     assert store.hulls.clusters.tolist() == [0, 1, 2, 3, 4]
     changed = labels.copy()
     changed[labels == 4] = 3  # a merge
     changed[:8] = 6  # a split
-    store.set_labels(changed, None, np.array([0, 3, 4, 6]))
+    store.set_labels(changed, np.bincount(changed), None, np.array([0, 3, 4, 6]))
     done(store)
     fresh = HullStore(points[:, 0].copy(), points[:, 1].copy())
-    fresh.set_labels(changed, None, None)
+    fresh.set_labels(changed, np.bincount(changed), None, None)
     done(fresh)
     assert sorted(store.hulls.clusters.tolist()) == [0, 1, 2, 3, 6]
     np.testing.assert_array_equal(store.hulls.clusters, fresh.hulls.clusters)
@@ -88,19 +88,19 @@ def test_junk_is_not_outlined() -> None:
     shown = np.ones(14, np.bool_)
     shown[10 : 10 + 4 - LEAST + 1] = False
     store = HullStore(points[:, 0].copy(), points[:, 1].copy())
-    store.set_labels(labels, shown, None)
+    store.set_labels(labels, np.bincount(labels[shown], minlength=2), shown, None)
     assert done(store).hulls.clusters.tolist() == [0]
 
 
 def test_a_change_while_the_work_is_under_way_is_not_lost() -> None:
     points, labels = discs([3000, 3000, 3000])
     store = HullStore(points[:, 0].copy(), points[:, 1].copy())
-    store.set_labels(labels, None, None)
+    store.set_labels(labels, np.bincount(labels), None, None)
     store.step()
     assert store.pending
     changed = labels.copy()
     changed[labels == 2] = 0
-    store.set_labels(changed, None, np.array([0, 2]))
+    store.set_labels(changed, np.bincount(changed), None, np.array([0, 2]))
     done(store)
     assert sorted(store.hulls.clusters.tolist()) == [0, 1]
     assert store.hulls.sizes.tolist() == [6000, 3000]
