@@ -70,14 +70,19 @@ def start(features: npt.NDArray[np.float32], k: int = 12) -> InitialState:
     return InitialState(np.unique(labels, return_inverse=True)[1].astype(np.int32), graph, {})
 
 
-@pytest.fixture(scope="session")
-def blobs() -> Data:
+def make_blobs() -> Data:
     """48 points of 6 overlapping classes in 8 dimensions."""
     rng = np.random.default_rng(5)
     classes = np.repeat(np.arange(6), 8).astype(np.int32)
     centres = rng.normal(0.0, 1.0, (6, 8))
     features = (centres[classes] + rng.normal(0.0, 0.55, (48, 8))).astype(np.float32)
     return Data((features,), classes, start(features))
+
+
+@pytest.fixture(scope="session")
+def blobs() -> Data:
+    """The small data; see `make_blobs`."""
+    return make_blobs()
 
 
 @pytest.fixture(scope="session")
