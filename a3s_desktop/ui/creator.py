@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import errno
 import logging
 import os
@@ -186,7 +185,7 @@ def _unexpected(error: BaseException) -> ProjectError:
 
 def _create(spec: ProjectSpec, task: Task) -> Path:
     from a3s_desktop.session.opening import create_project
-    from a3s_desktop.storage.files import make_folders
+    from a3s_desktop.storage.files import make_folders, remove_empty
 
     missing = [folder for folder in spec.folder.parents if not os.path.exists(folder)]
     make_folders(spec.folder.parent)
@@ -194,8 +193,7 @@ def _create(spec: ProjectSpec, task: Task) -> Path:
         create_project(spec, task).close()
     except BaseException:
         for folder in missing:  # innermost first; one that is not empty stays
-            with contextlib.suppress(OSError):
-                folder.rmdir()
+            remove_empty(folder)
         raise
     return spec.folder
 

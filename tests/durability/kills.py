@@ -242,7 +242,9 @@ class Once:
         self.scenario = next(s for s in SCENARIOS if s.name == name)
         self.name, self.base, self.lives, self.toll = name, base, lives, toll
         self.reference: dict[str, bytes] | None = None
-        self.known = 0 if name in ("create project", "first initialization") else _look(base.other.parent / "project")[0]
+        self.known = (
+            0 if name in ("create project", "first initialization") else _look(base.other.parent / "project")[0]
+        )
 
     def kill(self, _seed: int) -> None:
         folder = self.lives.folder / "once"

@@ -199,12 +199,14 @@ def positions(calls: list[Call], fault: Fault, most: int, rng: np.random.Generat
     if count <= most:
         yield from range(count)
         return
-    chosen = {0, count - 1, *rng.choice(count, most - 2, replace=False).tolist()} if most > 2 else {count - 1}
+    chosen = set(rng.choice(count, most, replace=False).tolist())
+    if most > 2:
+        chosen |= {0, count - 1}
     yield from sorted(chosen)
 
 
-def run(most: int, seed: int, names: list[str], say: bool) -> dict[str, object]:
-    """The matrix; ``most``: faults of a kind in one scenario."""
+def run(most: int, sample: int, seed: int, names: list[str], say: bool) -> dict[str, object]:
+    """The matrix; ``most`` faults of a kind in one scenario; ``sample`` pairs of scenario and fault, if not 0."""
     shim, rng = Shim(), np.random.default_rng(seed)
     by_scenario: dict[str, Tally] = {}
     by_fault = {fault.name: Tally() for fault in FAULTS}
@@ -213,8 +215,13 @@ def run(most: int, seed: int, names: list[str], say: bool) -> dict[str, object]:
         base = Base(root / "base")
         (root / "work").mkdir()
         shim.watch(root / "work")
-        for scenario in SCENARIOS:
-            if names and scenario.name not in names:
+        scenarios = [scenario for scenario in SCENARIOS if not names or scenario.name in names]
+        pairs = [(scenario.name, fault.name) for scenario in scenarios for fault in FAULTS]
+        if 0 < sample < len(pairs):
+            pairs = [pairs[k] for k in rng.choice(len(pairs), sample, replace=False)]
+        wanted, most = set(pairs), 1 if sample else most
+        for scenario in scenarios:
+            if not any(scenario.name == name for name, _ in wanted):
                 continue
             begun = time.monotonic()
             total = by_scenario[scenario.name] = Tally()
@@ -222,6 +229,8 @@ def run(most: int, seed: int, names: list[str], say: bool) -> dict[str, object]:
             calls = trial.tape()
             shutil.rmtree(trial.folder)
             for fault in FAULTS:
+                if (scenario.name, fault.name) not in wanted:
+                    continue
                 for number in positions(calls, fault, most, rng):
                     folder = root / "work" / "run"
                     tally = Trial(shim, base, scenario, folder).run(fault, number)
@@ -243,12 +252,13 @@ def main() -> int:
     """Command line; the result is JSON on standard output."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--most", type=int, default=1 << 30, help="faults of a kind in one scenario")
+    parser.add_argument("--sample", type=int, default=0, help="so many pairs of scenario and fault, one call each")
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--only", nargs="*", default=[])
     parser.add_argument("--quiet", action="store_true")
     arguments = parser.parse_args()
     logging.getLogger("a3s_desktop").setLevel(logging.CRITICAL)  # thousands of warnings of faults that are meant
-    result = run(arguments.most, arguments.seed, arguments.only, not arguments.quiet)
+    result = run(arguments.most, arguments.sample, arguments.seed, arguments.only, not arguments.quiet)
     sys.stdout.write(json.dumps(result) + "\n")
     return 0
 

@@ -1,4 +1,4 @@
-"""Everything of the program that writes, each as a scenario that can be run again and again on copies of one project."""
+"""Everything of the program that writes, each as a scenario that is run again and again on copies of one project."""
 
 from __future__ import annotations
 

@@ -66,9 +66,7 @@ class Fault:
 
 _IO = ("the drive reported an error",)
 FAULTS = (
-    Fault(
-        "disk full", Call.CREATE | Call.WRITE | Call.FOLDER | Call.SIZE, errno.ENOSPC, says=("the disk is full",)
-    ),
+    Fault("disk full", Call.CREATE | Call.WRITE | Call.FOLDER | Call.SIZE, errno.ENOSPC, says=("the disk is full",)),
     Fault("I/O error", CHANGES, errno.EIO, says=_IO),
     Fault("I/O error once", CHANGES, errno.EIO, lasts=False, says=_IO),
     Fault(

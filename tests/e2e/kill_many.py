@@ -1,6 +1,7 @@
-"""``kill -9`` at random moments while answers come by real key presses; nothing that was seen may be lost.
+"""``kill -9`` at random moments of everything that writes; nothing that was acknowledged may be lost.
 
-``python -m tests.e2e.kill_many --kills 50`` runs the whole figure on a virtual display of its own.
+``python -m tests.e2e.kill_many --kills 500 --seed 0``: most in processes without a window (`tests.durability.kills`), a
+share in the real window on a virtual display of its own, while answers come by real key presses.
 """
 
 from __future__ import annotations
@@ -8,10 +9,12 @@ from __future__ import annotations
 import argparse
 import csv
 import os
+import subprocess
 import sys
 import tempfile
 import time
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -109,40 +112,51 @@ class Killer:
         self._kept = found
 
 
-def say(text: str) -> None:
-    """A line for the terminal, at once."""
-    sys.stdout.write(text + "\n")
-    sys.stdout.flush()
-
-
-def main() -> int:
-    """Command line."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--kills", type=int, default=50)
-    parser.add_argument("--seed", type=int, default=0)
-    parser.add_argument("--data", choices=("ladybirds", "digits"), default="digits", help="digits: enough pairs for 50")
-    arguments = parser.parse_args()
-    missing = machine.missing_tools()
-    if missing:
-        say(f"needed and not installed: {', '.join(missing)}")
-        return 2
+def kill_windows(kills: int, seed: int) -> dict[str, Any]:
+    """So many lives of the real window on a virtual display of its own; the figures of `tests.durability.kills`."""
     with tempfile.TemporaryDirectory(prefix="a3s-kill-") as name, machine.display() as screen:
         folder = Path(name)
         for variable in ("XDG_CONFIG_HOME", "XDG_CACHE_HOME", "XDG_DATA_HOME", "XDG_STATE_HOME"):
             os.environ[variable] = str(folder / variable.lower())
-        data = demo_data(arguments.data, folder, Task())
+        data = demo_data("digits", folder, Task())
         project = folder / "project"
         machine.command(
             "new", project, "--images", data.images, "--features", data.features, "--order", data.order
         )  # fmt: skip
         with data.labels.open(encoding="utf-8") as file:
             labels = [row["label"] for row in csv.DictReader(file)]
-        killer = Killer(screen, project, labels, folder, np.random.default_rng(arguments.seed))
-        for _ in range(arguments.kills):
-            killer.round()
-            say(f"kill {killer.rounds}: {killer.answers} answers, none lost")
-    say(f"{killer.rounds} kills, {killer.answers} answers, {killer.unseen} of them stored but not yet seen, none lost")
-    return 0
+        killer = Killer(screen, project, labels, folder, np.random.default_rng(seed))
+        found: list[str] = []
+        for _ in range(kills):
+            try:
+                killer.round()
+            except LostAnswerError as error:
+                found.append(f"lost: {error}")
+                break
+    return {
+        **dict.fromkeys(("after", "steps", "twice", "unopenable", "other"), 0),
+        "kills": killer.rounds,
+        "answers": killer.answers,
+        "unseen": killer.unseen,
+        "lost": len(found),
+        "findings": found,
+    }
+
+
+def main() -> int:
+    """Command line."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--kills", type=int, default=500)
+    parser.add_argument("--windows", type=int, help="so many of them meet the real window (default: one in 25)")
+    parser.add_argument("--seed", type=int, default=0)
+    arguments = parser.parse_args()
+    windows = arguments.kills // 25 if arguments.windows is None else min(arguments.windows, arguments.kills)
+    missing = machine.missing_tools()
+    if missing and windows:
+        sys.stdout.write(f"needed for the window and not installed: {', '.join(missing)}\n")
+        windows = 0
+    command = ["--no-faults", "--kills", arguments.kills, "--windows", windows, "--seed", arguments.seed]
+    return subprocess.call([sys.executable, "-m", "tests.durability", *map(str, command)])
 
 
 if __name__ == "__main__":
