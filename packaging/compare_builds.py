@@ -27,9 +27,8 @@ def main() -> int:
     different = sorted(path for path in first.keys() & second.keys() if first[path] != second[path])
     excused = [path for path in different if any(fnmatch(path, pattern) for pattern in EXCEPTIONS)]
     wrong = [path for path in different if path not in excused]
-    print(
-        f"{len(first)} and {len(second)} files; in one only: {len(only)}; different: {len(wrong)}; excused: {len(excused)}"
-    )
+    print(f"{len(first)} and {len(second)} files")
+    print(f"in one only: {len(only)}; different: {len(wrong)}; different and excused: {len(excused)}")
     for path in (*only, *wrong):
         print(f"  {path}")
     return 1 if only or wrong else 0

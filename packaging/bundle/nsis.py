@@ -21,7 +21,8 @@ def write_lists(payload: Path, folder: Path) -> None:
         if place != here:
             install.append(f'SetOutPath "$INSTDIR{_below(place)}"')
             here = place
-        install.append(f'File "{_quoted(str(path))}"')
+        # The source is read while compiling, where nothing is expanded; the name to write is.
+        install.append(f'File "/oname={_quoted(path.name)}" "{path}"')
     remove = [f'Delete "$INSTDIR{_below(path.relative_to(payload))}"' for path in files]
     remove += [f'RMDir "$INSTDIR{_below(path)}"' for path in reversed(folders)]
     for name, lines in (("install.nsh", install), ("uninstall.nsh", remove)):
