@@ -83,7 +83,8 @@ class MapSelecting(QObject):
     def select(self, items: Iterable[int]) -> None:
         """Select these items instead of what was selected."""
         given = items if isinstance(items, np.ndarray) else np.fromiter(items, np.int64)
-        wanted = np.unique(given.astype(np.int64))
+        wanted = np.sort(given.astype(np.int64))
+        wanted = wanted[np.diff(wanted, prepend=-1) > 0]  # `np.unique` takes twenty times as long for many
         self._items = wanted[(wanted >= 0) & (wanted < len(self._scene.places))]
         self._moving = self._moving and len(self._items) > 0
         self.refresh()

@@ -101,22 +101,25 @@ def operations(chart: ClusterMap, labels: np.ndarray) -> dict[str, Callable[[], 
         [QPointF(middle[0] + np.cos(a) * radius, middle[1] + np.sin(a) * radius) for a in np.linspace(0, 6.2, 300)]
     )
     search = chart._frame.search
+    confirmed, doubt, junk, mixed = rng.random(items) < 0.5, rng.random(items), rng.random(items) < 0.02, labels.copy()
+    rng.shuffle(mixed)
+    moved = PointGrid(chart.plot.places * np.float32(1.1))  # a worker makes it
     return {
         "merge": lambda: chart.set_labels(merged, np.flatnonzero(labels == other)),
         "split": lambda: chart.set_labels(part, np.union1d(half, np.flatnonzero(labels == other))),
-        "all labels new": lambda: chart.set_labels(rng.permutation(labels)),
+        "all labels new": lambda: chart.set_labels(mixed),
         "labels back": lambda: chart.set_labels(labels),
         "pair": lambda: chart.set_pair(1, items - 2),
         "lasso": lambda: chart.select(items_inside(chart.plot.points.grid, circle)),
-        "confirmed": lambda: (chart.set_confirmed(rng.random(items) < 0.5), chart.set_colour_by(ColourBy.CONFIRMED)),
-        "doubt": lambda: (chart.set_doubt(rng.random(items)), chart.set_colour_by(ColourBy.DOUBT)),
-        "junk": lambda: chart.set_junk(rng.random(items) < 0.02),
+        "confirmed": lambda: (chart.set_confirmed(confirmed), chart.set_colour_by(ColourBy.CONFIRMED)),
+        "doubt": lambda: (chart.set_doubt(doubt), chart.set_colour_by(ColourBy.DOUBT)),
+        "junk": lambda: chart.set_junk(junk),
         "search": lambda: search.setText("33"),
         "search ends": search.stop,
         "theme": lambda: apply_theme(QApplication.instance(), "dark"),
         "theme back": lambda: apply_theme(QApplication.instance(), "light"),
         "picture": chart.picture,
-        "new layout": lambda: chart.set_points(PointGrid(chart.plot.places * np.float32(1.1))),
+        "new layout": lambda: chart.set_points(moved),
     }
 
 
