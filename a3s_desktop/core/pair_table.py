@@ -16,6 +16,7 @@ Column = npt.NDArray[np.float64]
 Moment = tuple[Column, float]
 
 _CHUNK = 1_000  # pairs looked at in one go: long calls into numpy's list conversion would hold up other threads
+_FAR = 9.0  # learnt distance taken for a cluster that has no next best
 _SOFT_MEAN = 0.003  # keeps the log ratio of two mean similarities finite
 
 
@@ -48,6 +49,8 @@ class PairTable:
         From mean squared distances between two groups to the fact "distance".
     closed : callable
         Whether the two samples that stand for two clusters are known to differ: nothing is left to ask there.
+    learnt : callable
+        Distance of two clusters in the learnt metric.
     """
 
     def __init__(
@@ -57,18 +60,23 @@ class PairTable:
         moment: Callable[[int], Moment],
         distance: Callable[[Column], Column],
         closed: Callable[[int, int], bool],
+        learnt: Callable[[int, int], float],
     ) -> None:
         self._links, self._size, self._moment, self._distance = links, size, moment, distance
         self._is_closed = closed
+        self._learnt = learnt
         self._slot: dict[tuple[int, int], int] = {}
         self._free: list[int] = []
         self._pairs = np.zeros((0, 2), np.int64)  # ids, smaller first; (-1, -1) where the slot is free
-        self._cells = np.zeros((0, 5))  # mean similarity, log largest, log mean, distance, shortest edge
+        self._cells = np.zeros(
+            (0, 6)
+        )  # mean similarity, log largest, log mean, distance, shortest edge, learnt distance
         self._apart = np.zeros((0, 2), np.bool_)  # known to differ: some members; the clusters as they stand
         self._rows = np.zeros((0, FACTS))  # facts of each pair, and its Δh times N, as they were when last asked for
         self._entropy = np.zeros(0)
         self._stale = np.zeros(0, np.bool_)  # where they are to be computed again
-        self._clusters = np.zeros((0, 4))  # of each cluster: largest and second largest mean, number apart, size
+        # Of each cluster: largest and second largest mean, number apart, size, and its two least learnt distances.
+        self._clusters = np.zeros((0, 6))
         links.take_changed()
         self._update(links.pairs())
 
@@ -98,6 +106,11 @@ class PairTable:
         smaller = np.where(a[:, 3] == b[:, 3], np.minimum(a[:, 2], b[:, 2]), smaller)
         rows[:, 7] = np.log1p(smaller)
         rows[:, 8] = cells[:, 4]
+        first_ahead, second_ahead = _ahead(cells[:, 5], a), _ahead(cells[:, 5], b)
+        swapped = a[:, 3] > b[:, 3]
+        rows[:, 9] = cells[:, 5]
+        rows[:, 10] = np.where(swapped, second_ahead, first_ahead)
+        rows[:, 11] = np.where(swapped, first_ahead, second_ahead)
         self._rows[slots] = rows.round(9)
         self._entropy[slots] = merge_entropy(a[:, 3], b[:, 3], 1)
 
@@ -129,6 +142,11 @@ class PairTable:
             means[2:] = np.array([link.total for link in links]) / (sizes[cluster] * sizes[list(row)]) if row else 0.0
             means.partition(len(row))
             self._clusters[cluster, :3] = (means[-1], means[-2], [link.apart for link in links].count(True))
+            slots = [self._slot[min(cluster, other), max(cluster, other)] for other in row]
+            gaps = np.full(len(row) + 2, _FAR)
+            gaps[2:] = np.where(self._apart[slots, 1], _FAR, self._cells[slots, 5])
+            gaps.partition(1)
+            self._clusters[cluster, 4:] = gaps[:2]
         other = np.zeros(len(self._clusters) + 1, np.bool_)  # the last for slots that are free
         other[ids[(self._clusters[ids] != before).any(axis=1)]] = True
         self._stale |= other[self._pairs[:, 0]] | other[self._pairs[:, 1]]
@@ -146,6 +164,8 @@ class PairTable:
         self._cells[slots, 0] = mean
         self._cells[slots, 1], self._cells[slots, 2] = link_strengths([link.largest for link in links], mean)
         self._cells[slots, 3] = self._distance(((middles[:, 0] - middles[:, 1]) ** 2).sum(axis=1) + variances)
+        for k, one in enumerate(present):
+            self._cells[slots[k], 5] = self._learnt(*one)
         self._cells[slots, 4] = [link.shortest for link in links]
         self._apart[slots] = [
             (link.apart, link.apart and self._is_closed(a, b)) for link, (a, b) in zip(links, present, strict=True)
@@ -161,14 +181,14 @@ class PairTable:
             old = len(self._pairs)
             more = max(pairs, old // 2, 64)
             self._pairs = np.concatenate((self._pairs, np.full((more, 2), -1, np.int64)))
-            self._cells = np.concatenate((self._cells, np.zeros((more, 5))))
+            self._cells = np.concatenate((self._cells, np.zeros((more, 6))))
             self._apart = np.concatenate((self._apart, np.zeros((more, 2), np.bool_)))
             self._rows = np.concatenate((self._rows, np.zeros((more, FACTS))))
             self._entropy = np.concatenate((self._entropy, np.zeros(more)))
             self._stale = np.concatenate((self._stale, np.ones(more, np.bool_)))
             self._free += range(old + more - 1, old - 1, -1)
         if len(self._clusters) < clusters:
-            self._clusters = np.concatenate((self._clusters, np.zeros((clusters - len(self._clusters) + 256, 4))))
+            self._clusters = np.concatenate((self._clusters, np.zeros((clusters - len(self._clusters) + 256, 6))))
 
 
 def _margin(mean: Column, cluster: Column) -> Column:
@@ -176,3 +196,10 @@ def _margin(mean: Column, cluster: Column) -> Column:
     rival = np.where(mean >= cluster[:, 0] - 1e-12, cluster[:, 1], cluster[:, 0])
     ratio: Column = np.log((mean + _SOFT_MEAN) / (rival + _SOFT_MEAN))
     return ratio
+
+
+def _ahead(gap: Column, cluster: Column) -> Column:
+    """How much nearer in the learnt metric than the cluster's next best."""
+    rival = np.where(gap <= cluster[:, 4] + 1e-12, cluster[:, 5], cluster[:, 4])
+    ahead: Column = np.clip(rival - gap, -5.0, 3.0)
+    return ahead
