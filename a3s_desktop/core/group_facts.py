@@ -202,6 +202,11 @@ class GroupFacts(Watcher):
     def _metric(self) -> None:
         """Whitening by the differences of the pairs that share most of their neighbourhoods."""
         graph = self._context.graph
+        self._learnt_moments: dict[int, tuple[IntArray, npt.NDArray[np.float64], float]] = {}
+        if not len(graph.indices):
+            self._whiten = np.eye(sum(view.shape[1] for view in self._context.views))
+            self._learnt_middle, self._learnt_spread = 0.0, 1.0
+            return
         count = min(len(graph.indices), PAIRS, 4 * graph.n)
         chosen = np.sort(np.argsort(-self.links.similarity, kind="stable")[:count])
         left = (np.searchsorted(graph.indptr, chosen, side="right") - 1).astype(np.int32)
@@ -214,7 +219,6 @@ class GroupFacts(Watcher):
         left = (np.searchsorted(graph.indptr, some, side="right") - 1).astype(np.int32)
         length = np.sqrt((((self.rows(left) - self.rows(graph.indices[some])) @ self._whiten) ** 2).sum(axis=1))
         self._learnt_middle, self._learnt_spread = float(length.mean()), float(length.std()) or 1.0
-        self._learnt_moments: dict[int, tuple[IntArray, npt.NDArray[np.float64], float]] = {}
 
     def _learnt_moment(self, cluster: int) -> tuple[npt.NDArray[np.float64], float]:
         """Mean and total variance of a cluster in the learnt metric."""
