@@ -9,7 +9,11 @@ EXCLUDED_MODULES: dict[str, str] = {
     "ssl": "no network; leaves libssl out",
     "_ssl": "no network; leaves libssl out",
     "PySide6.QtNetwork": "no network",
+    # Under the GPL without exception, which the program's licence and those of others in the bundle do not go with.
+    "readline": "line editing of consoles; GNU readline is GPL",
     # Other windows and tools of Python.
+    "curses": "text terminals",
+    "_curses": "text terminals",
     "tkinter": "another toolkit, which Pillow and pyqtgraph look for",
     "_tkinter": "another toolkit",
     "turtle": "drawing on tkinter",
@@ -81,7 +85,7 @@ EXCLUDED_FILES: dict[str, str] = {
     "*libQt6Qml*": "no QML",
     "*libQt6Quick*": "no QML",
     "*libQt6VirtualKeyboard*": "needs QML",
-    "*libQt6EglFS*": "screens of machines without a desktop",
+    "*libQt6Egl*": "screens of machines without a desktop",
     "*opengl32sw.dll": "a software OpenGL of 20 MB; the window uses none",
     "*/translations/*": "all but German; English needs none (see KEPT_FILES)",
     "libgtk-3*": "see the gtk3 plugin",
