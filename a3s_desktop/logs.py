@@ -60,7 +60,8 @@ class LogFile:
         root = logging.getLogger()
         for handler in self.handlers:
             root.removeHandler(handler)
-            handler.close()
+            with contextlib.suppress(OSError):  # a full disk: the last lines are lost, the program ends all the same
+                handler.close()
         self.handlers.clear()
         if self.faults is not None:
             faulthandler.disable()

@@ -74,6 +74,8 @@ def load_arrays(folder: Path, mmap: bool = True, verify: bool | None = None) -> 
     ------
     ProjectError
         The folder is absent, damaged, or of another format.
+    StorageFailedError
+        The drive cannot read it now.
     """
     try:
         facts = json.loads(files.long_path(folder / _META).read_bytes())
@@ -84,7 +86,14 @@ def load_arrays(folder: Path, mmap: bool = True, verify: bool | None = None) -> 
             for name, description in facts["arrays"].items()
         }
         return arrays, dict(facts["meta"])
-    except (OSError, ValueError, KeyError, TypeError, AttributeError, EOFError, RecursionError, MemoryError) as error:
+    except OSError as error:
+        if not isinstance(error, FileNotFoundError | NotADirectoryError):
+            raise files.read_failed(folder, error) from error  # it may be whole: nothing must be put in its place
+        raise ProjectError(
+            tr("The saved result {folder} is damaged ({value}).", folder=files.show(folder), value=error.strerror),
+            tr("It will be computed again."),
+        ) from error
+    except (ValueError, KeyError, TypeError, AttributeError, EOFError, RecursionError, MemoryError) as error:
         raise ProjectError(
             tr(
                 "The saved result {folder} is damaged ({value}).",
@@ -129,7 +138,13 @@ class ArtifactStore:
         return self._folder / f"{stage}-{key[:16]}"
 
     def load(self, stage: str, key: str, mmap: bool = True) -> tuple[Arrays, dict[str, Any]] | None:
-        """A finished result; None where it is absent, of other inputs, or damaged (which is logged)."""
+        """A finished result; None where it is absent, of other inputs, or damaged (which is logged).
+
+        Raises
+        ------
+        StorageFailedError
+            The drive cannot read it now.
+        """
         place = self._place(stage, key)
         if not place.is_dir():
             return None

@@ -72,6 +72,12 @@ def write_failed(path: Path | str, error: OSError) -> StorageFailedError:
     return StorageFailedError(tr("Writing {path} failed: {cause}.", path=show(path), cause=cause), hint)
 
 
+def read_failed(path: Path | str, error: OSError) -> StorageFailedError:
+    """The `StorageFailedError` for an error while reading ``path``."""
+    cause, hint = cause_of(error)
+    return StorageFailedError(tr("Reading {path} failed: {cause}.", path=show(path), cause=cause), hint)
+
+
 def long_path(path: Path) -> Path:
     """``path`` in the form that Windows accepts beyond 260 characters; unchanged elsewhere."""
     if os.name != "nt":

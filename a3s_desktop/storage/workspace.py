@@ -129,11 +129,13 @@ class Workspace:
         path = self.folder / feature_name(index, self.epoch)
         try:
             values = np.load(files.long_path(path), mmap_mode="r", allow_pickle=False)
-        except (OSError, ValueError, EOFError) as error:
+        except (FileNotFoundError, ValueError, EOFError) as error:
             raise ProjectError(
                 tr("The features {path} are missing or damaged.", path=files.show(path)),
                 tr("Restore the file from a backup."),
             ) from error
+        except OSError as error:
+            raise files.read_failed(path, error) from error
         if values.dtype != np.float32 or values.shape != (len(self.items), facts["columns"]):
             raise ProjectError(
                 tr(

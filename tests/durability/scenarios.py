@@ -72,6 +72,9 @@ class Base:
         self.grown.answer(session, 4)
         session.undo()
         session.close()
+        self.later = self.folder / "later"
+        shutil.copytree(self.project, self.later)
+        add_images(self.later, AddSpec(self.grown.images, (self.folder / "new.npz",)))
         self.other = self.folder / "other"
         shutil.copytree(self.project, self.other)
         session, _ = open_session(self.other)
@@ -351,6 +354,7 @@ SCENARIOS: tuple[Scenario, ...] = (
     Scenario("layout", _layout),
     *_exports(),
     Scenario("open", _open, opened=False),
+    Scenario("open with added images", _open, source="later", opened=False),
     Scenario("add images", _add, opened=False),
     Scenario("replace features", _replace, opened=False),
     Scenario("relink", _relink, opened=False),

@@ -1,0 +1,62 @@
+"""A sample of the fault matrix and of the kill tests; all of both: ``python -m tests.durability``."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.durability import shim
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+@pytest.fixture(scope="module")
+def library(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    found = shim.build(tmp_path_factory.mktemp("shim"))
+    if found is None:
+        pytest.skip("needs Linux and a C compiler")
+    return found
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="no fork and no SIGKILL there")
+def test_a_sample_of_faults_and_kills(tmp_path: Path) -> None:
+    target = tmp_path / "figures.json"
+    done = subprocess.run(
+        [sys.executable, "-m", "tests.durability", "--short", "--json", str(target)],
+        cwd=ROOT, capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stdout[-6000:] + done.stderr[-3000:]
+    figures = json.loads(target.read_text(encoding="utf-8"))
+    assert sum(row["kills"] for row in figures["kills"].values()) == 15
+    if "matrix" in figures:  # there is a compiler
+        rows = figures["matrix"]["faults"].values()
+        assert sum(row["faults"] for row in rows) >= 40
+        assert sum(row["refused"] for row in rows) >= 20
+
+
+def test_the_window_says_it_and_goes_on(library: Path) -> None:
+    done = subprocess.run(
+        [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "tests/durability/window_full.py"],
+        cwd=ROOT, env=shim.environment(library), capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stdout[-6000:] + done.stderr[-3000:]
+    assert "3 passed" in done.stdout
+
+
+# ------------------------------------------------------------------------------------------------ the tests' own test
+
+BROKEN = {
+    "an answer that waits in memory": (
+        "from a3s_desktop.storage import sqlite\n"
+        "real = sqlite.make_durable\n"
+        "def lax(connection):\n"
+        "    real(connection)\n"
+        "    connection.execute('PRAGMA journal_mode = MEMORY').fetchall()\n"
+        "    connection.execute('PRAGMA synchronous = OFF')\n"
+        "sqlite.make_durable = lax\n"
+    ),
+}
