@@ -6,6 +6,7 @@ import json
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -49,14 +50,32 @@ def test_the_window_says_it_and_goes_on(library: Path) -> None:
 
 # ------------------------------------------------------------------------------------------------ the tests' own test
 
-BROKEN = {
-    "an answer that waits in memory": (
-        "from a3s_desktop.storage import sqlite\n"
-        "real = sqlite.make_durable\n"
-        "def lax(connection):\n"
-        "    real(connection)\n"
-        "    connection.execute('PRAGMA journal_mode = MEMORY').fetchall()\n"
-        "    connection.execute('PRAGMA synchronous = OFF')\n"
-        "sqlite.make_durable = lax\n"
-    ),
-}
+NO_DOUBT = (
+    "from a3s_desktop.storage import sqlite; from a3s_desktop.storage.journal import Journal\n"
+    "Journal._doubt = lambda self, error: sqlite.failed(self._path, error)\n"
+)
+NOT_WRITTEN = (
+    "from a3s_desktop.storage.journal import Journal\n"
+    "real = Journal.append\n"
+    "Journal.append = lambda self, *a, **k: real(self, *a, **k) if self._last < 20 else self._last + 1\n"
+)
+
+
+def broken(library: Path, change: str, module: str, *arguments: str) -> dict[str, dict[str, Any]]:
+    """Run a part on a program that was made worse; its figures."""
+    code = f"import sys\n{change}\nfrom tests.durability.{module} import main\nsys.exit(main())"
+    done = subprocess.run(
+        [sys.executable, "-c", code, "--quiet", *arguments],
+        cwd=ROOT, env={**shim.environment(library), "OMP_NUM_THREADS": "1"}, capture_output=True, text=True, check=True,
+    )  # fmt: skip
+    return dict(json.loads(done.stdout))
+
+
+def test_the_matrix_sees_a_record_that_was_said_not_to_be_kept(library: Path) -> None:
+    figures = broken(library, NO_DOUBT, "matrix", "--only", "skip")
+    assert figures["scenarios"]["skip"]["other"] > 0
+
+
+def test_the_kills_see_a_lost_answer(library: Path) -> None:
+    figures = broken(library, NOT_WRITTEN, "kills", "--kills", "1")
+    assert sum(row["lost"] for row in figures.values()) > 0
