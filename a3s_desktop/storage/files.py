@@ -150,7 +150,8 @@ def rename_new(source: Path, target: Path) -> None:
             raise FileExistsError(errno.EEXIST, "exists", str(target)) from None
         os.replace(source, target)
     else:
-        os.unlink(source)
+        with contextlib.suppress(OSError):  # the file is there under its name; the other name is swept later
+            os.unlink(source)
 
 
 def make_folder(folder: Path) -> None:

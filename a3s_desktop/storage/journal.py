@@ -215,10 +215,7 @@ class Journal:
             try:
                 return self._open().execute(query, values).fetchall()
             except sqlite3.Error as error:
-                raise StorageFailedError(
-                    tr("Reading the journal {path} failed: {error}.", path=files.show(self._path), error=error),
-                    tr("Open the project again."),
-                ) from error
+                raise sqlite.read_failed(self._path, error) from error
 
 
 def pack_arrays(arrays: Mapping[str, npt.NDArray[Any]]) -> bytes:
