@@ -204,6 +204,16 @@ def _project_commands(all_commands: argparse._SubParsersAction[argparse.Argument
     transfer.labels_arguments(one)
     one = _add(
         all_commands,
+        "regions",
+        transfer.regions,
+        "write the persons that photo programs marked in photos as a table of parts",
+        "For 'new --parts TABLE', which makes each of them an item, and then 'labels PROJECT TABLE', which names them.",
+    )
+    one.add_argument("images", type=Path, metavar="IMAGES", help="the folder of photos")
+    one.add_argument("--out", type=Path, required=True, metavar="TABLE", help="the table, .csv")
+    one.add_argument("--overwrite", action="store_true", help="replace a file that exists")
+    one = _add(
+        all_commands,
         "merge",
         joining.merge,
         "take over what another annotator did to a copy of a project",
