@@ -220,4 +220,6 @@ def _cause(path: Path, error: Exception, look: bool = True) -> tuple[str, str]:
         return tr("the drive reported an error"), tr("Check the drive and its cable, then try again.")
     if "locked" in text or "busy" in text:
         return tr("another program holds the file"), tr("Close the other program, then try again.")
+    if "malformed" in text or "not a database" in text:
+        return tr("what the drive gave back is damaged"), tr("Check the drive and its cable, then try again.")
     return text, tr("Check the drive, then try again.")

@@ -20,6 +20,7 @@ from a3s_desktop.session.operations import Finish, Junk, Merge, Move, Rename, Re
 from a3s_desktop.session.replacing import ReplaceSpec, Replacing
 from a3s_desktop.session.session import Session
 from a3s_desktop.settings import SettingsStore
+from a3s_desktop.storage.backup import make_backup, restore_backup
 from a3s_desktop.storage.embedding_blocks import BlockStore
 from a3s_desktop.storage.exports.formats import FORMATS, Target
 from a3s_desktop.storage.later_images import AddSpec
@@ -272,6 +273,18 @@ def _create(place: Place) -> None:
     ).close()  # fmt: skip
 
 
+def _backup(place: Place) -> object:
+    return make_backup(place.project, "by hand")
+
+
+def _restore_backup(place: Place) -> object:
+    return restore_backup(place.project, place.more["backup"])
+
+
+def _backup_before(place: Place) -> None:
+    place.more["backup"] = make_backup(place.project, "by hand")
+
+
 def _settings_before(place: Place) -> None:
     place.more["settings"] = SettingsStore(place.folder / "settings.json")
     _settings(place)
@@ -360,6 +373,8 @@ SCENARIOS: tuple[Scenario, ...] = (
     Scenario("relink", _relink, opened=False),
     Scenario("create project", _create, source="", opened=False),
     Scenario("first initialization", _open, source="raw", opened=False),
+    Scenario("backup", _backup),
+    Scenario("restore a backup", _restore_backup, opened=False, before=_backup_before),
     Scenario("settings", _settings, before=_settings_before, opened=False, quiet=True),
     Scenario("key map", _keys, opened=False),
     Scenario("small copies", _thumbnails, opened=False, quiet=True),

@@ -80,7 +80,7 @@ FAULTS = (
     Fault("short write", Call.WRITE, errno.ENOSPC, HALF, says=("the disk is full",)),
     Fault("failed fsync", Call.SYNC, errno.EIO, LOSE, lasts=False, says=_IO),
     Fault("failed rename", Call.RENAME, errno.EIO, lasts=False, says=_IO),
-    Fault("unreadable", Call.READ, errno.EIO, says=(*_IO, "disk I/O error")),
+    Fault("unreadable", Call.READ, errno.EIO, says=(*_IO, "what the drive gave back is damaged")),
 )
 
 
