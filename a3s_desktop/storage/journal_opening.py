@@ -181,7 +181,7 @@ def _open_whole(
     except sqlite3.Error as error:
         if sqlite.is_damage(error):
             return None
-        raise sqlite.failed(path, error) from error
+        raise sqlite.open_failed(path, error) from error
     except (UnicodeError, OverflowError):
         return None  # Python could not make text of a damaged schema, or of SQLite's message about it
     finally:

@@ -200,6 +200,14 @@ def read_failed(path: Path, error: sqlite3.Error) -> StorageFailedError:
     )
 
 
+def open_failed(path: Path, error: sqlite3.Error) -> StorageFailedError:
+    """What went wrong while opening for writing, in plain words."""
+    cause, hint = _cause(path, error)
+    return StorageFailedError(
+        tr("The journal {path} cannot be opened: {cause}.", path=files.show(path), cause=cause), hint
+    )
+
+
 def _cause(path: Path, error: Exception, look: bool = True) -> tuple[str, str]:
     """Cause and hint of an error of SQLite.
 
