@@ -35,8 +35,12 @@ OWN_PLACES = (
 )  # fmt: skip
 # Libraries of the graphics driver and of the desktop, not of this program, keep their own caches.
 FOREIGN = (".cache/fontconfig/", ".cache/mesa_shader_cache")
-# What a computer with a desktop has, and a bare system lacks; the .tar.gz needs it, the .deb asks for it.
-DESKTOP = ("fonts-dejavu-core",)
+# What a computer with a desktop has, and a bare system lacks: the .deb asks for it, for the .tar.gz it must be there.
+FONTS = ("fonts-dejavu-core",)
+DESKTOP = (
+    "libegl1", "libfontconfig1", "libfreetype6", "libgl1", "libstdc++6", "libwayland-client0", "libwayland-cursor0",
+    "libwayland-egl1", "libx11-6", "libx11-xcb1", "libxcb1",
+)  # fmt: skip
 
 
 class Failed(Exception):
@@ -351,7 +355,7 @@ def self_test(proof: Proof, program: str, what: str) -> None:
 def prove_deb(proof: Proof, deb: Path) -> None:
     """Install, use, remove."""
     shutil.copy2(deb, proof.root / "tmp" / deb.name)
-    proof.apt("install", *DESKTOP)
+    proof.apt("install", *FONTS)
     proof.apt("install", f"/tmp/{deb.name}")
     (proof.root / "tmp" / deb.name).unlink()
     if shutil.which("python3", path=str(proof.root / "usr/bin")):
@@ -389,6 +393,7 @@ def prove_deb(proof: Proof, deb: Path) -> None:
 
 def prove_tar(proof: Proof, tar: Path) -> None:
     """Unpack as a user, use, delete."""
+    proof.apt("install", *FONTS, *DESKTOP)
     shutil.rmtree(proof.root / "home/ann/.local", ignore_errors=True)
     (proof.root / "home/ann/programs").mkdir()
     run("tar", "xf", tar, "-C", proof.root / "home/ann/programs")

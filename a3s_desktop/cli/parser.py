@@ -46,9 +46,8 @@ def make_parser() -> argparse.ArgumentParser:
     parser.add_argument(
         "--self-test",
         nargs="?",
-        const="",
+        const="",  # without a folder
         metavar="FOLDER",
-        type=Path,
         help="go through the whole program off the screen and say what works (about half a minute); pictures and a "
         "table go to FOLDER, if given",
     )

@@ -29,7 +29,6 @@ EXCLUDED_MODULES: dict[str, str] = {
     "jupyter_rfb": "notebooks, which pyqtgraph looks for",
     "pytest": "tests; scikit-learn and NumPy look for it",
     "hypothesis": "tests; NumPy looks for it",
-    "defusedxml": "Pillow looks for it; the program reads no XML of others",
     "jsonschema": "checks the bill of materials; nothing else looks for it here",
     "attr": "part of jsonschema",
     "attrs": "part of jsonschema",
@@ -57,8 +56,6 @@ EXCLUDED_MODULES: dict[str, str] = {
     "PySide6.QtDesigner": "a tool of developers",
     "PySide6.QtUiTools": "forms from files; there are none",
     "PySide6.QtConcurrent": "the program has its own threads",
-    "PySide6.QtOpenGL": "the map draws without it",
-    "PySide6.QtOpenGLWidgets": "the map draws without it",
     "PIL.ImageTk": "Pillow's door to tkinter",
     "PIL.ImageQt": "Pillow's door to Qt; the program has its own",
 }
@@ -109,6 +106,8 @@ KEPT_FILES: dict[str, str] = {
 
 HIDDEN_IMPORTS: dict[str, str] = {
     "PySide6.QtSvg": "icons are SVGs; the plugin is found by it",
+    "PySide6.QtOpenGLWidgets": "as QtOpenGL",
+    "PySide6.QtOpenGL": "pyqtgraph's curves import it by name, though the map draws without it",
     "PySide6.QtTest": "the self-test presses keys",
     "sklearn.datasets.data": "found by name at run time",
     "sklearn.datasets.descr": "found by name at run time",

