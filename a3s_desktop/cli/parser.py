@@ -7,7 +7,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from a3s_desktop import __version__
-from a3s_desktop.cli import benchmark, commands, data, joining, later, transfer, windows
+from a3s_desktop.cli import benchmark, commands, data, joining, keeping, later, transfer, windows
 from a3s_desktop.core.types import (
     AGGREGATIONS,
     INITIAL_CLUSTERINGS,
@@ -219,6 +219,22 @@ def _project_commands(all_commands: argparse._SubParsersAction[argparse.Argument
         "What contradicts has no effect until it is decided on in the window. Undo takes the whole merge back.",
     )
     joining.merge_arguments(one)
+    one = _add(
+        all_commands,
+        "check",
+        keeping.check,
+        "verify a project, and repair it on request",
+        "One line per finding; the exit code is 1 where something is damaged.",
+    )
+    keeping.check_arguments(one)
+    one = _add(
+        all_commands,
+        "backup",
+        keeping.backup,
+        "make a backup of a project, list them, or go back to one",
+        "The program makes them by itself, too; the last ten are kept, the older ones further apart.",
+    )
+    keeping.backup_arguments(one)
 
 
 def _simulate_command(all_commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:

@@ -107,6 +107,35 @@ def make_backup(project: Path, reason: str, contents: Contents | None = None, no
     return read_facts(path)
 
 
+def backup_before(project: Path, reason: str) -> Backup | None:
+    """A backup before something risky; what goes wrong is logged and does not keep the user from it."""
+    try:
+        return make_backup(project, reason)
+    except A3SError as error:
+        log.warning("No backup was made: %s", error)
+        return None
+
+
+def drop_snapshots(project: Path, seqs: Sequence[int] | None = None) -> None:
+    """Drop snapshots of a project that is not open, all where ``seqs`` is None; records are never touched.
+
+    Raises
+    ------
+    StorageFailedError
+    """
+    path = project / JOURNAL
+    try:
+        with contextlib.closing(sqlite.connect(path)) as connection:
+            sqlite.make_durable(connection)
+            with sqlite.transaction(connection):
+                if seqs is None:
+                    connection.execute("DELETE FROM snapshots")
+                else:
+                    connection.executemany("DELETE FROM snapshots WHERE seq = ?", [(seq,) for seq in seqs])
+    except sqlite3.Error as error:
+        raise sqlite.failed(path, error) from error
+
+
 def list_backups(project: Path) -> tuple[list[Backup], list[Path]]:
     """The backups that can be read, newest first, and those that cannot."""
     good: list[Backup] = []

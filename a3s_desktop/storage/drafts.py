@@ -23,6 +23,7 @@ from a3s_desktop.errors import ProjectError, ReadOnlyError
 from a3s_desktop.i18n import number, tr
 from a3s_desktop.storage import files, sqlite
 from a3s_desktop.storage.artifacts import ArtifactStore
+from a3s_desktop.storage.backup import backup_before
 from a3s_desktop.storage.items import Items
 from a3s_desktop.storage.project_file import LATER_VERSION, PROJECT_FILE, feature_name, images_facts, items_name
 from a3s_desktop.storage.workspace import ARTIFACTS_FOLDER, JOURNAL_FILE, Workspace, stage_key
@@ -113,6 +114,7 @@ class Draft:
         """
         self._facts["changes"] = [*self._facts.get("changes", ()), dict(change)]
         keep_earlier(self._workspace)
+        backup_before(self._folder, str(change.get("what", "change")))
         text = json.dumps(self._facts, ensure_ascii=True, indent=1)
         # A failure may come after the rename: from here on nothing is removed, opening the project sweeps what is over.
         self._written, self._stages = [], []

@@ -166,6 +166,15 @@ class Journal:
                     return Snapshot(int(seq), unpack_arrays(blob), salvage.decode_payload(text))
         return None
 
+    def damaged_snapshots(self) -> list[int]:
+        """``seq`` of the snapshots that are not what was written; those are never loaded."""
+        found: list[int] = []
+        for (seq,) in self._fetch("SELECT seq FROM snapshots ORDER BY seq", ()):
+            shot = self.newest_snapshot(int(seq))
+            if shot is None or shot.seq != seq:
+                found.append(int(seq))
+        return found
+
     # ---------------------------------------------------------------------------------------- the connection
 
     def close(self) -> None:
