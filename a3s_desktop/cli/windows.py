@@ -14,14 +14,14 @@ AUTO_FOLDER = Path("a3s-demo-results")
 
 def gui(arguments: argparse.Namespace, console: Console) -> int:
     """The window on its start page."""
-    del arguments, console
-    return show()
+    del console
+    return show(safe_mode=arguments.safe_mode)
 
 
 def open_project(arguments: argparse.Namespace, console: Console) -> int:
     """The window on a project."""
     del console
-    return show(arguments.project, arguments.read_only)
+    return show(arguments.project, arguments.read_only, arguments.safe_mode)
 
 
 def demo(arguments: argparse.Namespace, console: Console) -> int:
