@@ -68,6 +68,7 @@ _IO = ("the drive reported an error",)
 FAULTS = (
     Fault("disk full", Call.CREATE | Call.WRITE | Call.FOLDER | Call.SIZE, errno.ENOSPC, says=("the disk is full",)),
     Fault("I/O error", CHANGES, errno.EIO, says=_IO),
+    Fault("dead drive", CHANGES | Call.READ, errno.EIO, says=(*_IO, "what the drive gave back is damaged")),
     # When the cause is looked for, it is gone: what SQLite says is all there is.
     Fault("I/O error once", CHANGES, errno.EIO, lasts=False, says=(*_IO, "or the drive is gone")),
     Fault(

@@ -32,11 +32,11 @@ def test_a_sample_of_faults_and_kills(tmp_path: Path) -> None:
     )  # fmt: skip
     assert done.returncode == 0, done.stdout[-6000:] + done.stderr[-3000:]
     figures = json.loads(target.read_text(encoding="utf-8"))
-    assert sum(row["kills"] for row in figures["kills"].values()) == 15
+    assert sum(row["kills"] for row in figures["kills"].values()) == 12
     if "matrix" in figures:  # there is a compiler
         rows = figures["matrix"]["faults"].values()
-        assert sum(row["faults"] for row in rows) >= 40
-        assert sum(row["refused"] for row in rows) >= 20
+        assert sum(row["faults"] for row in rows) >= 25
+        assert sum(row["refused"] for row in rows) >= 12
 
 
 def test_the_window_says_it_and_goes_on(library: Path) -> None:
