@@ -49,7 +49,9 @@ def start(program: Path, title: str, screen: str, home: Path) -> tuple[float, fl
     """Seconds until the window is visible, CPU seconds by then, and MB of memory three seconds later."""
     environment = {"PATH": os.environ["PATH"], "HOME": str(home), "DISPLAY": screen, "LANG": "C.UTF-8"}
     begun = time.perf_counter()
-    process = subprocess.Popen([program], env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    said = home / "said.txt"
+    with said.open("wb") as file:
+        process = subprocess.Popen([program], env=environment, stdin=subprocess.DEVNULL, stdout=file, stderr=file)
     try:
         while True:
             look = subprocess.run(
@@ -59,7 +61,7 @@ def start(program: Path, title: str, screen: str, home: Path) -> tuple[float, fl
             if look.stdout.strip():
                 break
             if time.perf_counter() - begun > 60 or process.poll() is not None:
-                raise RuntimeError(f"{program} showed no window")
+                raise RuntimeError(f"{program} showed no window ({process.poll()})\n{said.read_text()}")
             time.sleep(0.005)
         seconds = time.perf_counter() - begun
         fields = Path(f"/proc/{process.pid}/stat").read_text().rpartition(") ")[2].split()
