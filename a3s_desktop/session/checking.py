@@ -23,7 +23,7 @@ from a3s_desktop.storage import files
 from a3s_desktop.storage.backup import backup_before, drop_snapshots, mend_description
 from a3s_desktop.storage.check import Finding, Level, check_files
 from a3s_desktop.storage.journal_types import JournalProtocol, MemoryJournal
-from a3s_desktop.storage.lock import FileLock
+from a3s_desktop.storage.lock import project_lock
 from a3s_desktop.storage.pointer import project_folder
 from a3s_desktop.storage.workspace import Workspace, open_workspace
 from a3s_desktop.task import Task
@@ -177,7 +177,7 @@ def _names(session: Session) -> Iterator[Finding]:
 
 def _repair(folder: Path, found: tuple[Finding, ...], task: Task) -> Iterator[Finding]:
     parts = {one.part for one in found if one.level is Level.DAMAGED}
-    lock = FileLock(folder / "lock")
+    lock = project_lock(folder)
     lock.acquire()
     try:
         if "description" in parts:

@@ -28,13 +28,12 @@ from a3s_desktop.storage.backup_file import (
 )
 from a3s_desktop.storage.items import Items
 from a3s_desktop.storage.journal_opening import create_journal, keep_aside, put_in_place
-from a3s_desktop.storage.lock import FileLock
+from a3s_desktop.storage.lock import project_lock
 from a3s_desktop.storage.project_file import PROJECT_FILE, epoch_of, items_name, read_project_file
 
 log = logging.getLogger(__name__)
 
 KEPT = 10
-_LOCK = "lock"
 
 
 @dataclass(frozen=True, slots=True)
@@ -205,7 +204,7 @@ def restore_backup(project: Path, backup: Backup) -> str:
     found = salvage.salvage(members.get(JOURNAL, b""), b"")
     if len(found.records) != backup.records or (found.records and found.records[-1].checksum != backup.chain):
         raise ProjectError(tr("The backup {path} is damaged.", path=files.show(backup.path)), tr("Choose another one."))
-    lock = FileLock(project / _LOCK)
+    lock = project_lock(project)
     lock.acquire()
     try:
         _mend_description(project, members)

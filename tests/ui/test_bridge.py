@@ -47,7 +47,7 @@ class FakeRoom:
         self.closed = 0
         self.looked = 0
 
-    def open(self, folder: Path, read_only: bool, task: object) -> Opened:
+    def open(self, folder: Path, read_only: bool, take_over: bool, task: object) -> Opened:
         self.gate.wait(10)
         if folder.name == "broken":
             raise ProjectError("The project is broken.")
