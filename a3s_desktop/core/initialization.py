@@ -30,6 +30,9 @@ Keep = Callable[[str, Callable[[], Arrays]], Arrays]
 CAUTION = 0.15
 """Taken off the log-odds of the refined graph; see `refined_graph`."""
 
+_NEAREST = 10  # neighbours by which pseudo labels are judged
+_AGREEING = 0.7  # share of them with the same label that is enough
+
 
 def stage_count(views: int, options: InitialOptions) -> int:
     """How many stages `initialize` will report, for `Task.plan`."""
@@ -170,7 +173,8 @@ def _pair_graph(
         neighbors.append(found["neighbors"])
         distances.append(found["distances"])
         task.stage(tr("Learning which distances mean the same{which}", which=which))
-        found = keep(f"learnt-{view}", partial(_learnt, table, k0, options.seed, task))
+        cells = found.get("cells") if options.pseudo_labels is None else None
+        found = keep(f"learnt-{view}", partial(_learnt, table, k0, options.seed, task, neighbors[-1], cells))
         pseudo.append(found["pseudo"])
     task.stage(tr("Linking images"))
     edges = Edges(**keep("linked", lambda: union_edges(neighbors, distances, tables, task)._asdict()))
@@ -201,12 +205,30 @@ def _compared(table: FloatArray, options: InitialOptions, task: Task, keep: Keep
         listed, far = nearest_neighbors(table, options.neighbors, task)
         return {"neighbors": listed, "distances": far}
     points, factor = scaled(table)
-    listed, far, recall = approximate_neighbors(points, options.neighbors, options.seed, task, keep)
-    return {"neighbors": listed, "distances": unscaled(far, factor), "recall": np.array(recall)}
+    listed, far, recall, cells = approximate_neighbors(points, options.neighbors, options.seed, task, keep)
+    return {"neighbors": listed, "distances": unscaled(far, factor), "recall": np.array(recall), "cells": cells}
 
 
-def _learnt(table: FloatArray, count: int, seed: int, task: Task) -> Arrays:
-    return {"pseudo": pseudo_labels(table, count, seed, task)}
+def _learnt(
+    table: FloatArray, count: int, seed: int, task: Task, neighbors: IntArray, cells: IntArray | None
+) -> Arrays:
+    """Pseudo labels: those of K-means, or the cells of the search where they fit the identities better.
+
+    With many identities 1.5 sqrt(N) centres mix them, and half of the nearest neighbours have other labels though they
+    are the same; cells are finer. With few, cells take identities apart. The labels with which more of the nearest
+    neighbours agree are taken, without K-means where most agree already.
+    """
+    if cells is None:
+        return {"pseudo": pseudo_labels(table, count, seed, task)}
+    agreeing = _agreement(neighbors, cells)
+    if agreeing >= _AGREEING:
+        return {"pseudo": cells}
+    labels = pseudo_labels(table, count, seed, task)
+    return {"pseudo": labels if _agreement(neighbors, labels) > agreeing else cells}
+
+
+def _agreement(neighbors: IntArray, labels: IntArray) -> float:
+    return float(np.mean(labels[neighbors[:, :_NEAREST]] == labels[:, None]))
 
 
 def refined_graph(

@@ -67,6 +67,12 @@ class Cells:
     near: IntArray
     middle: FloatArray
 
+    def labels(self) -> IntArray:
+        """The cell of each sample, int32, shape (N,)."""
+        result = np.empty(len(self.order), np.int32)
+        result[self.order] = np.repeat(np.arange(len(self.starts) - 1, dtype=np.int32), np.diff(self.starts))
+        return result
+
     def parts(self, count: int) -> list[tuple[int, int]]:
         """The cells as ``count`` ranges of about as many samples each, in order."""
         wanted = np.linspace(0, self.starts[-1], count + 1)
@@ -319,7 +325,7 @@ def _candidates(cells: Cells, cell: int, k: int) -> npt.NDArray[np.int64]:
 
 def approximate_neighbors(
     table: _Table, k: int, seed: int, task: Task, keep: Callable[[str, Callable[[], Arrays]], Arrays]
-) -> tuple[IntArray, FloatArray, float]:
+) -> tuple[IntArray, FloatArray, float, IntArray]:
     """Neighbours that are the nearest with few exceptions, and how few: for data too large for exact search.
 
     Unlike exact search, the last digits of the distances depend on how BLAS orders its sums.
@@ -339,6 +345,8 @@ def approximate_neighbors(
     indices, distances : int32 and float32, shape (N, k)
     recall : float
         Share of the true neighbours that was found, measured on a sample.
+    cells : int32, shape (N,)
+        The cell of each sample.
     """
     n = len(table)
     k = min(k, n - 1)
@@ -357,7 +365,7 @@ def approximate_neighbors(
         kept = keep(f"part-{number:02}", partial(searched, part))
         rows = cells.order[cells.starts[part[0]] : cells.starts[part[1]]]
         indices[rows], distances[rows] = kept["neighbors"], kept["distances"]
-    return indices, distances, recall(ordered, cells, indices, seed, task)
+    return indices, distances, recall(ordered, cells, indices, seed, task), cells.labels()
 
 
 def _as_arrays(cells: Cells) -> Arrays:

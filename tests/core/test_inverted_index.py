@@ -29,9 +29,10 @@ def _whole(_name, work):
 
 def test_nearly_all_true_neighbours_are_found_and_the_share_is_told(features):
     exact, distances = nearest_neighbors(features, 20, Task())
-    found, far, recall = approximate_neighbors(features, 20, 0, Task(), _whole)
+    found, far, recall, cells = approximate_neighbors(features, 20, 0, Task(), _whole)
     truth = np.mean([np.isin(a, b).mean() for a, b in zip(exact, found, strict=True)])
     assert truth > 0.9
+    assert cells.shape == (ROWS,)
     assert recall == pytest.approx(truth, abs=0.05)
     assert (found != np.arange(ROWS)[:, None]).all()
     assert all(len(set(row)) == 20 for row in found.tolist())
@@ -55,7 +56,7 @@ def test_half_precision_finds_the_same_neighbours(features):
 def test_equal_samples_do_not_fill_a_cell(table):
     cells = make_cells(table, 0, Task())
     assert np.diff(cells.starts).max() <= 512
-    found, far, _ = approximate_neighbors(table, 50, 0, Task(), _whole)
+    found, far, *_ = approximate_neighbors(table, 50, 0, Task(), _whole)
     assert (far < 1e-3).all()
     assert all(len(set(row)) == 50 for row in found.tolist())
 
@@ -75,7 +76,7 @@ def test_interrupted_search_goes_on_where_it_was(features):
     with pytest.raises(Cancelled):
         approximate_neighbors(features, 20, 0, Task(), keep)
     before = len(made)
-    found, far, _ = approximate_neighbors(features, 20, 0, Task(), keep)
+    found, far, *_ = approximate_neighbors(features, 20, 0, Task(), keep)
     assert len(made) - before == 8
     whole = approximate_neighbors(features, 20, 0, Task(), _whole)
     np.testing.assert_array_equal(found, whole[0])
