@@ -107,7 +107,9 @@ def start_logging(folder: Path | None, level: int = logging.INFO, *, console: bo
     for handler in result.handlers:
         handler.setFormatter(logging.Formatter(FORMAT))
         root.addHandler(handler)
-    _log.info("A3S Desktop %s, Python %s, %s", __version__, platform.python_version(), platform.platform())
+    # platform.platform() would start a program of the system, and read the C library.
+    system = f"{platform.system()} {platform.release()} {platform.machine()}"
+    _log.info("A3S Desktop %s, Python %s, %s", __version__, platform.python_version(), system)
     return result
 
 

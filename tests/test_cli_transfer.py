@@ -153,3 +153,19 @@ def test_marked_persons_become_parts_with_names(project: Path, capsys: pytest.Ca
     assert session.workspace.items.paths[0] == "00.png#xywh=0,0,4,8"
     assert len(session.state.names) == 8
     session.close()
+
+
+def test_tables_for_excel_begin_with_a_mark_and_come_back(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    names(project, {"00.png": "Änn", "04.png": "Änn"})
+    assert cli.main(["labels", "p", "names.csv"]) == 0
+    for one in ("csv", "constraints"):
+        assert cli.main(["export", "p", "--format", one, "--out", f"plain-{one}"]) == 0
+        assert cli.main(["export", "p", "--format", one, "--out", f"excel-{one}", "--excel"]) == 0
+        plain, marked = ((project / f"{kind}-{one}").read_bytes() for kind in ("plain", "excel"))
+        assert marked == b"\xef\xbb\xbf" + plain
+    assert cli.main(["new", "q", "--images", "images", "--features", "f.npy"]) == 0
+    (project / "excel-csv").rename(project / "excel.csv")
+    assert cli.main(["labels", "q", "excel.csv"]) == 0
+    session, _ = open_session(project / "q", read_only=True)
+    assert list(session.state.names.values()) == ["Änn"]
+    session.close()

@@ -87,9 +87,17 @@ def _add(
     return command
 
 
+def _safe_mode(command: argparse.ArgumentParser) -> None:
+    command.add_argument(
+        "--safe-mode", action="store_true", help="with the settings of a new user, which are not kept, and no map"
+    )
+
+
 def _window_commands(all_commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
-    _add(all_commands, "gui", windows.gui, "open the window on its start page (what happens without a command)")
+    one = _add(all_commands, "gui", windows.gui, "open the window on its start page (what happens without a command)")
+    _safe_mode(one)
     one = _add(all_commands, "open", windows.open_project, "open a project in the window")
+    _safe_mode(one)
     one.add_argument("project", type=Path, metavar="PROJECT", help="the project folder, or the .a3s file in it")
     one.add_argument("--read-only", action="store_true", help="look at it without changing it")
     one = _add(

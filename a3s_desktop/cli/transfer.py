@@ -38,6 +38,9 @@ def export_arguments(parser: argparse.ArgumentParser) -> None:
         "--out", type=Path, required=True, metavar="PATH", help="the file, or for folders and sidecars the folder"
     )
     parser.add_argument("--overwrite", action="store_true", help="replace a file that exists; folders never are")
+    parser.add_argument(
+        "--excel", action="store_true", help="csv, constraints: begin with the mark by which Excel knows UTF-8"
+    )
     group = parser.add_argument_group("folders")
     group.add_argument("--link", choices=tuple(_LINKS), default="copy", help="copy the images, or link to them")
     group.add_argument("--by-number", action="store_true", help="call folders by cluster number, also named ones")
@@ -63,6 +66,7 @@ def export(arguments: argparse.Namespace, console: Console) -> int:
         singles=not arguments.no_singles,
         junk=arguments.junk,
         merge=arguments.merge,
+        excel=arguments.excel,
     )
     session = read_session(arguments.project, console)
     try:

@@ -18,13 +18,14 @@ import tempfile
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any, BinaryIO
-
-import numpy as np
-import numpy.typing as npt
+from typing import TYPE_CHECKING, Any, BinaryIO
 
 from a3s_desktop.errors import InputError, StorageFailedError
 from a3s_desktop.i18n import mark, tr
+
+if TYPE_CHECKING:  # what needs no arrays, such as the start page, is there sooner without
+    import numpy as np
+    import numpy.typing as npt
 
 TEMPORARY = ".a3s-new-"
 _CHUNK = 1 << 20
@@ -250,6 +251,8 @@ def atomic_write_text(path: Path, text: str, overwrite: bool = True) -> None:
 
 def write_header(file: BinaryIO, shape: tuple[int, ...], dtype: np.dtype[Any]) -> None:
     """Write the header of a ``.npy`` file in C order; the values follow by `write_all`."""
+    import numpy as np
+
     header = _Collector()
     description = {"descr": np.lib.format.dtype_to_descr(dtype), "fortran_order": False, "shape": shape}
     np.lib.format.write_array_header_1_0(header, description)
@@ -258,6 +261,8 @@ def write_header(file: BinaryIO, shape: tuple[int, ...], dtype: np.dtype[Any]) -
 
 def write_array(file: BinaryIO, array: npt.NDArray[Any]) -> None:
     """Write an array as ``.npy`` in pieces, without a second copy of it in memory."""
+    import numpy as np
+
     array = np.asarray(array, order="C")
     write_header(file, array.shape, array.dtype)
     if array.size == 0:
@@ -351,6 +356,8 @@ def _newest(path: Path) -> float:
 
 def hash_array(array: npt.NDArray[Any]) -> str:
     """Hex SHA-256 of an array's dtype, shape and values (C order), read in pieces."""
+    import numpy as np
+
     digest = hashlib.sha256(f"{array.dtype.str}{array.shape}".encode())
     if array.ndim == 0:
         digest.update(array.tobytes())

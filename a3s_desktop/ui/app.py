@@ -20,6 +20,7 @@ from PySide6.QtCore import (
     QTranslator,
     qInstallMessageHandler,
 )
+from PySide6.QtGui import QIcon
 from PySide6.QtWidgets import QApplication
 
 from a3s_desktop import __version__, i18n
@@ -27,10 +28,9 @@ from a3s_desktop.i18n import tr
 from a3s_desktop.logs import crash_hooks, qt_level, start_logging
 from a3s_desktop.resources import resource
 from a3s_desktop.settings import SettingsStore
-from a3s_desktop.ui.dialogs import MessageDialog
 from a3s_desktop.ui.first_page import FirstPage, Loading
 from a3s_desktop.ui.last_run import FormerEnd, LastRun
-from a3s_desktop.ui.theme import apply_theme, icon
+from a3s_desktop.ui.theme import apply_theme
 
 if TYPE_CHECKING:
     from a3s_desktop.logs import Crash
@@ -55,7 +55,7 @@ def make_application(arguments: list[str] | None = None) -> QApplication:
     app.setApplicationDisplayName("A3S Desktop")
     app.setApplicationVersion(__version__)
     app.setDesktopFileName(NAME)
-    app.setWindowIcon(icon("app", size=256))
+    app.setWindowIcon(QIcon(str(resource("icons", "app.svg"))))  # drawn in the sizes that the desktop asks for
     return app
 
 
@@ -191,6 +191,8 @@ class _Run:
 
 def _wants_safe_mode() -> bool:
     """Ask, before anything else is built."""
+    from a3s_desktop.ui.dialogs import MessageDialog
+
     choices: list[str] = []
     dialog = MessageDialog(
         None,

@@ -152,7 +152,10 @@ class Bridge(QObject):
 
     @Slot(object, bool)
     def open(self, folder: Path, read_only: bool = False, take_over: bool = False) -> None:
-        """Open a project instead of the current one; see `open_session`. Ends in ``opened`` or ``openFailed``; `cancel_open` stops it."""
+        """Open a project instead of the current one; see `open_session`.
+
+        Ends in ``opened`` or ``openFailed``; `cancel_open` stops it.
+        """
         self.close_project()
         self._read_only = read_only
         self._set_phase(BridgePhase.OPENING)

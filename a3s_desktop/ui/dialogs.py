@@ -7,7 +7,6 @@ import sys
 import traceback
 from pathlib import Path
 
-import numpy as np
 import PySide6
 from PySide6.QtCore import Qt, Signal, Slot
 from PySide6.QtGui import QGuiApplication, QPalette, QShowEvent
@@ -31,6 +30,8 @@ from a3s_desktop.ui.theme import SPACE_2, SPACE_4, SPACE_5, icon_pixmap, set_rol
 
 def system_details() -> str:
     """Versions that a report of a problem should carry; no names, no paths."""
+    import numpy as np  # here, since a dialog may be the first thing that is shown
+
     return (
         f"A3S Desktop {__version__}, Python {platform.python_version()}, PySide6 {PySide6.__version__}, "
         f"NumPy {np.__version__}, {platform.system()} {platform.release()} {platform.machine()}, "

@@ -1,6 +1,7 @@
 """``python -m tests.durability``: the fault matrix and the kill tests, and a table of what came of them.
 
-``--short`` takes a sample that fits into a test run. The whole matrix takes about half an hour, 500 kills five minutes.
+``--short`` takes a sample that fits into a test run. All calls take an hour or more (``--most 2``: minutes),
+500 kills five to fifteen minutes.
 """
 
 from __future__ import annotations

@@ -172,6 +172,20 @@ def test_a_failed_write_leaves_the_same_pair_to_be_answered_again(opened, room, 
         opened.answer(question, Answer.SAME)
 
 
+def test_after_a_bug_the_state_is_taken_anew_from_the_disk(opened, room, qtbot, caplog):
+    question = paint(opened)
+    room.error = ZeroDivisionError("a bug")
+    with qtbot.waitSignal(opened.opened) as caught:
+        opened.answer(question, Answer.SAME)
+    assert caught.args[0].id == 2
+    room.error = None
+    question = paint(opened)
+    with qtbot.waitSignal(opened.stateChanged):
+        opened.answer(question, Answer.SAME)
+    assert room.answers == [(question, Answer.SAME)]
+    caplog.clear()
+
+
 def test_a_stale_answer_is_dropped_in_silence(opened, room, qtbot):
     question = paint(opened)
     room.error = StaleAnswerError("Late.")
