@@ -367,13 +367,9 @@ def prove_deb(proof: Proof, deb: Path) -> None:
     for path in ("usr/share/applications/a3s-desktop.desktop", "usr/share/man/man1/a3s-desktop.1.gz"):
         if path not in proof.files():
             raise Failed(f"{path} is not there")
-    missing = run(
-        *proof.inside(
-            "sh",
-            "-c",
-            "find /opt/a3s-desktop -name '*.so*' | xargs ldd 2>/dev/null | grep 'not found' | sort -u || true",
-        )
-    )
+    look = "cd /opt/a3s-desktop/_internal; export LD_LIBRARY_PATH=$PWD:$PWD/PySide6/Qt/lib; find . -name '*.so*' | "
+    look += "xargs ldd 2>/dev/null | grep 'not found' | sort -u | cut -d' ' -f1 || true"
+    missing = run(*proof.inside("sh", "-c", look))
     proof.say(f".deb: libraries that are not found: {missing.split() or 'none'}")
     self_test(proof, NAME, ".deb")
     as_user(proof, NAME, ".deb")

@@ -188,8 +188,11 @@ def icon(name: str, colour: str | None = None, size: int = ICON) -> QIcon:
         (QIcon.Mode.Normal, QIcon.State.On, colour or t.accent),
         (QIcon.Mode.Disabled, QIcon.State.On, t.disabled),
     )
+    # Only what a screen can show: eighty icons take a third of the start.
+    app = QApplication.instance()
+    fine = isinstance(app, QApplication) and app.devicePixelRatio() > 1
     for mode, state, paint in states:
-        for ratio in (1.0, 2.0):
+        for ratio in (1.0, 2.0) if fine else (1.0,):
             result.addPixmap(_render(source, paint, size, ratio), mode, state)
     return result
 
