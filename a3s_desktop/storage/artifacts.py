@@ -16,7 +16,7 @@ import numpy.typing as npt
 
 from a3s_desktop.errors import ProjectError
 from a3s_desktop.i18n import tr
-from a3s_desktop.storage import files
+from a3s_desktop.storage import array_files, files
 
 Arrays = dict[str, npt.NDArray[Any]]
 
@@ -50,11 +50,11 @@ def save_arrays(folder: Path, arrays: Mapping[str, npt.NDArray[Any]], meta: Mapp
             if array.dtype.hasobject:
                 raise TypeError(f"array {name!r} holds objects")
             with files.atomic_file(temporary / f"{name}.npy") as file:
-                files.write_array(file, array)
+                array_files.write_array(file, array)
             described[name] = {
                 "dtype": array.dtype.str,
                 "shape": list(array.shape),
-                "sha256": files.hash_array(array),
+                "sha256": array_files.hash_array(array),
             }
         text = json.dumps({"format": FORMAT, "arrays": described, "meta": dict(meta)}, allow_nan=False)
         files.atomic_write_text(temporary / _META, text)
@@ -115,7 +115,7 @@ def _load(folder: Path, name: str, description: Mapping[str, Any], mmap: bool, v
         raise ValueError(f"array {name!r} has another type or shape")
     if verify is None:
         verify = array.nbytes <= _ALWAYS_HASHED
-    if verify and files.hash_array(array) != description["sha256"]:
+    if verify and array_files.hash_array(array) != description["sha256"]:
         raise ValueError(f"array {name!r} has changed")
     return np.asarray(array)
 

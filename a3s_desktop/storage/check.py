@@ -12,7 +12,7 @@ import numpy as np
 
 from a3s_desktop.errors import A3SError, ProjectError
 from a3s_desktop.i18n import mark, tr, trn
-from a3s_desktop.storage import files
+from a3s_desktop.storage import array_files, files
 from a3s_desktop.storage.artifacts import load_arrays
 from a3s_desktop.storage.backup import list_backups
 from a3s_desktop.storage.backup_file import JOURNAL, records_of
@@ -101,7 +101,7 @@ def _features(project: Path, facts: dict[str, Any], task: Task) -> Iterator[Find
         path = project / feature_name(index, epoch_of(facts))
         try:
             values = np.load(files.long_path(path), mmap_mode="r", allow_pickle=False)
-            whole = values.shape == (one["rows"], one["columns"]) and files.hash_array(values) == one["sha256"]
+            whole = values.shape == (one["rows"], one["columns"]) and array_files.hash_array(values) == one["sha256"]
         except (OSError, ValueError, EOFError):
             whole = False
         if whole:

@@ -21,7 +21,7 @@ import numpy.typing as npt
 from a3s_desktop.core.types import FloatArray, InitialOptions, InitialState
 from a3s_desktop.errors import ProjectError, ReadOnlyError
 from a3s_desktop.i18n import number, tr
-from a3s_desktop.storage import files, sqlite
+from a3s_desktop.storage import array_files, files, sqlite
 from a3s_desktop.storage.artifacts import ArtifactStore
 from a3s_desktop.storage.backup import backup_before
 from a3s_desktop.storage.items import Items
@@ -73,12 +73,12 @@ class Draft:
         path = self._folder / feature_name(len(self._facts["features"]), self.epoch)
         self._written.append(path)
         with files.atomic_file(path) as file:
-            files.write_header(file, (count, columns), np.dtype(np.float32))
+            array_files.write_header(file, (count, columns), np.dtype(np.float32))
             for block in blocks:
                 files.write_all(file, np.ascontiguousarray(block, np.float32).data)
         values = np.load(files.long_path(path), mmap_mode="r", allow_pickle=False)
         self._facts["features"].append(
-            {"source": source, "rows": count, "columns": columns, "sha256": files.hash_array(values)}
+            {"source": source, "rows": count, "columns": columns, "sha256": array_files.hash_array(values)}
         )
         return np.asarray(values)
 

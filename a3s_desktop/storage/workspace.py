@@ -33,7 +33,7 @@ import numpy.typing as npt
 from a3s_desktop.core.types import FloatArray, InitialOptions, InitialState, StrategyOptions
 from a3s_desktop.errors import InputError, ProjectError, ReadOnlyError
 from a3s_desktop.i18n import tr
-from a3s_desktop.storage import files
+from a3s_desktop.storage import array_files, files
 from a3s_desktop.storage.artifacts import Arrays, ArtifactStore, fingerprint
 from a3s_desktop.storage.conflicts import conflict_copies
 from a3s_desktop.storage.features import FeatureFile
@@ -337,7 +337,7 @@ def _copy_view(
     count, columns = len(view.values) if rows is None else len(rows), view.values.shape[1]
     step = max(1, _BLOCK_VALUES // columns)
     with files.atomic_file(target) as file:
-        files.write_header(file, (count, columns), np.dtype(np.float32))
+        array_files.write_header(file, (count, columns), np.dtype(np.float32))
         for start in range(0, count, step):
             task.step(share[0] + share[1] * start / count)
             block = view.values[start : start + step] if rows is None else view.values[rows[start : start + step]]
@@ -349,7 +349,7 @@ def _copy_view(
             files.write_all(file, block.data)
     copied = np.load(target, mmap_mode="r", allow_pickle=False)
     source = str(view.path)
-    return {"source": source, "rows": count, "columns": columns, "sha256": files.hash_array(copied)}
+    return {"source": source, "rows": count, "columns": columns, "sha256": array_files.hash_array(copied)}
 
 
 # ------------------------------------------------------------------------------------------------ opening
