@@ -34,7 +34,17 @@ class ProjectError(A3SError):
 
 
 class ProjectLockedError(ProjectError):
-    """Another process holds the project's writer lock; it can still be opened read-only."""
+    """Another process holds the project's writer lock; it can still be opened read-only.
+
+    Parameters
+    ----------
+    stale : bool
+        It is of another computer that has given no sign of life for long: it may be taken over.
+    """
+
+    def __init__(self, message: str, hint: str = "", stale: bool = False) -> None:
+        super().__init__(message, hint)
+        self.stale = stale
 
 
 class ProjectVersionError(ProjectError):

@@ -10,6 +10,7 @@ import faulthandler
 import logging
 import logging.handlers
 import platform
+import re
 import sys
 import threading
 import traceback
@@ -60,7 +61,8 @@ class LogFile:
         root = logging.getLogger()
         for handler in self.handlers:
             root.removeHandler(handler)
-            handler.close()
+            with contextlib.suppress(OSError):  # a full disk: the last lines are lost, the program ends all the same
+                handler.close()
         self.handlers.clear()
         if self.faults is not None:
             faulthandler.disable()
@@ -105,7 +107,9 @@ def start_logging(folder: Path | None, level: int = logging.INFO, *, console: bo
     for handler in result.handlers:
         handler.setFormatter(logging.Formatter(FORMAT))
         root.addHandler(handler)
-    _log.info("A3S Desktop %s, Python %s, %s", __version__, platform.python_version(), platform.platform())
+    # platform.platform() would start a program of the system, and read the C library.
+    system = f"{platform.system()} {platform.release()} {platform.machine()}"
+    _log.info("A3S Desktop %s, Python %s, %s", __version__, platform.python_version(), system)
     return result
 
 
@@ -155,6 +159,27 @@ def crash_hooks(on_crash: Callable[[Crash], None] | None = None) -> Iterator[Non
         yield
     finally:
         sys.excepthook, threading.excepthook = former, former_thread
+
+
+_CODE = re.compile(r"(?:[A-Za-z]:)?[^\s'\"<>|]*?[/\\\\](?=(?:a3s_desktop|site-packages|lib[/\\\\]python)[/\\\\])")
+_PATH = re.compile(r"(?:[A-Za-z]:[/\\\\]|\\\\\\\\|~?/)[^\n'\"“”„:<>|]*")
+_IMAGE = re.compile(
+    r"[^\s'\"“”„/\\\\]+\.(?:jpe?g|png|webp|gif|bmp|tiff?|hei[cf]|avif|a3s|csv|tsv|npy|npz|json)\b", re.I
+)
+_QUOTED = re.compile(r"'[^'\n]{1,400}'|“[^”\n]{1,400}”|„[^“\n]{1,400}“")
+
+
+def without_names(text: str) -> str:
+    """A log or traceback without the names of images, folders and projects; places in the program's code stay."""
+    lines = []
+    for line in text.splitlines():
+        code = re.match(r'\s*File "([^"]*)"', line)
+        if code is not None:
+            lines.append(line.replace(code[1], _CODE.sub("", code[1])))
+        else:
+            bare = _QUOTED.sub("'…'", line)
+            lines.append(_IMAGE.sub("…", _PATH.sub("/…", bare)))
+    return "\n".join(lines)
 
 
 def log_tail(path: Path | None, lines: int = 60) -> str:

@@ -287,6 +287,8 @@ class SettingsStore:
             try:
                 with os.fdopen(handle, "w", encoding="utf-8") as file:
                     file.write(text + "\n")
+                    file.flush()
+                    os.fsync(file.fileno())  # or an empty file could be all that a power cut leaves
                 os.replace(name, self.path)
             except OSError:
                 with contextlib.suppress(OSError):

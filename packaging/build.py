@@ -127,7 +127,20 @@ def make_folder(work: Path, python: Path) -> Path:
     if not MAC:
         for name in ("licences", "doc"):  # for people, so not among the program's own files
             shutil.move(folder / "_internal" / name, folder / name)
+    test_bundle(work)
     return folder
+
+
+def test_bundle(work: Path) -> None:
+    """The bundle's self-test, in a bare environment: what fails here would fail for everybody."""
+    say("Testing the bundle ...")
+    made = work / "made"
+    program = made / NAME / ("a3s-console.exe" if WINDOWS else NAME)
+    if MAC:
+        program = made / "A3S Desktop.app" / "Contents" / "MacOS" / NAME
+    wanted = {"SYSTEMROOT", "TEMP", "TMP", "TMPDIR", "USERPROFILE", "LOCALAPPDATA", "APPDATA"}
+    environment = {name: value for name, value in os.environ.items() if name.upper() in wanted}
+    run([program, "--self-test"], env=environment | {"HOME": str(work / "home"), "PATH": os.defpath}, cwd=work)
 
 
 # --- archives and installers -----------------------------------------------------------------------------------------

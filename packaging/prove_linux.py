@@ -35,8 +35,12 @@ OWN_PLACES = (
 )  # fmt: skip
 # Libraries of the graphics driver and of the desktop, not of this program, keep their own caches.
 FOREIGN = (".cache/fontconfig/", ".cache/mesa_shader_cache")
-# What a computer with a desktop has, and a bare system lacks; the .tar.gz needs it, the .deb asks for it.
-DESKTOP = ("fonts-dejavu-core",)
+# What a computer with a desktop has, and a bare system lacks: the .deb asks for it, for the .tar.gz it must be there.
+FONTS = ("fonts-dejavu-core",)
+DESKTOP = (
+    "libegl1", "libfontconfig1", "libfreetype6", "libgl1", "libstdc++6", "libwayland-client0", "libwayland-cursor0",
+    "libwayland-egl1", "libx11-6", "libx11-xcb1", "libxcb1",
+)  # fmt: skip
 
 
 class Failed(Exception):
@@ -151,7 +155,7 @@ def display() -> Iterator[str]:
     """A virtual display."""
     reader, writer = os.pipe()
     server = subprocess.Popen(
-        ["Xvfb", "-displayfd", str(writer), "-screen", "0", "1440x900x24", "-nolisten", "tcp", "-ac"],
+        ["Xvfb", "-displayfd", str(writer), "-screen", "0", "1440x900x24", "-nolisten", "tcp", "-ac", "-noreset"],
         pass_fds=[writer], stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
     )  # fmt: skip
     os.close(writer)
@@ -351,7 +355,7 @@ def self_test(proof: Proof, program: str, what: str) -> None:
 def prove_deb(proof: Proof, deb: Path) -> None:
     """Install, use, remove."""
     shutil.copy2(deb, proof.root / "tmp" / deb.name)
-    proof.apt("install", *DESKTOP)
+    proof.apt("install", *FONTS)
     proof.apt("install", f"/tmp/{deb.name}")
     (proof.root / "tmp" / deb.name).unlink()
     if shutil.which("python3", path=str(proof.root / "usr/bin")):
@@ -363,13 +367,9 @@ def prove_deb(proof: Proof, deb: Path) -> None:
     for path in ("usr/share/applications/a3s-desktop.desktop", "usr/share/man/man1/a3s-desktop.1.gz"):
         if path not in proof.files():
             raise Failed(f"{path} is not there")
-    missing = run(
-        *proof.inside(
-            "sh",
-            "-c",
-            "find /opt/a3s-desktop -name '*.so*' | xargs ldd 2>/dev/null | grep 'not found' | sort -u || true",
-        )
-    )
+    look = "cd /opt/a3s-desktop/_internal; export LD_LIBRARY_PATH=$PWD:$PWD/PySide6/Qt/lib; find . -name '*.so*' | "
+    look += "xargs ldd 2>/dev/null | grep 'not found' | sort -u | cut -d' ' -f1 || true"
+    missing = run(*proof.inside("sh", "-c", look))
     proof.say(f".deb: libraries that are not found: {missing.split() or 'none'}")
     self_test(proof, NAME, ".deb")
     as_user(proof, NAME, ".deb")
@@ -389,6 +389,7 @@ def prove_deb(proof: Proof, deb: Path) -> None:
 
 def prove_tar(proof: Proof, tar: Path) -> None:
     """Unpack as a user, use, delete."""
+    proof.apt("install", *FONTS, *DESKTOP)
     shutil.rmtree(proof.root / "home/ann/.local", ignore_errors=True)
     (proof.root / "home/ann/programs").mkdir()
     run("tar", "xf", tar, "-C", proof.root / "home/ann/programs")

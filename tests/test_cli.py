@@ -425,3 +425,16 @@ def test_ctrl_c_stops_the_real_program(files: Path) -> None:
         _, err = process.communicate(timeout=60)
     assert process.returncode == 130
     assert err == b""
+
+
+@pytest.mark.parametrize(("words", "folder"), [((), None), (("out",), Path("out"))])
+def test_the_self_test_writes_only_where_it_is_told_to(
+    monkeypatch: pytest.MonkeyPatch, words: tuple[str, ...], folder: Path | None
+) -> None:
+    from a3s_desktop.ui import self_test
+
+    asked = []
+    monkeypatch.setenv("QT_QPA_PLATFORM", os.environ.get("QT_QPA_PLATFORM", "offscreen"))
+    monkeypatch.setattr(self_test, "self_test", lambda where, _say: asked.append(where) or True)
+    assert cli.main(["--self-test", *words]) == 0
+    assert asked == [folder]

@@ -108,3 +108,64 @@ def test_json_lists_are_read(project: Path, capsys: pytest.CaptureFixture[str]) 
         (project / "c.json").write_text(text)
         assert cli.main(["labels", "p", "c.json"]) == 1
         assert "c.json" in capsys.readouterr().err
+
+
+def test_names_go_out_as_side_cars_and_come_in_from_the_photos(
+    project: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    names(project, {"00.png": "Ann", "04.png": "Ann", "01.png": "Bert"})
+    assert cli.main(["labels", "p", "--from-photos"]) == 1
+    assert "No photo names a person." in capsys.readouterr().err
+    assert cli.main(["labels", "p", "names.csv"]) == 0
+    assert cli.main(["export", "p", "--format", "sidecars", "--out", "images"]) == 0
+    assert cli.main(["new", "q", "--images", "images", "--features", "f.npy"]) == 0
+    assert cli.main(["labels", "q", "--from-photos"]) == 0
+    session, _ = open_session(project / "q", read_only=True)
+    assert sorted(session.state.names.values()) == ["Ann", "Bert"]
+    assert session.state.labels[0] == session.state.labels[4] != session.state.labels[1]
+    session.close()
+    for wrong in (["labels", "q"], ["labels", "q", "names.csv", "--from-photos"]):
+        capsys.readouterr()
+        assert cli.main(wrong) == 1
+        assert "--from-photos" in capsys.readouterr().err
+
+
+def test_marked_persons_become_parts_with_names(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert cli.main(["regions", "images", "--out", "r.csv"]) == 1
+    assert "No photo has a person with a rectangle." in capsys.readouterr().err
+    area = '<m:Area a:x="{x}" a:y="0.5" a:w="0.5" a:h="1" a:unit="normalized"/>'
+    person = '<r:li><r:Description m:Name="{name}" m:Type="Face">' + area + "</r:Description></r:li>"
+    for at in range(N):
+        marked = person.format(name=f"left {at % 4}", x=0.25) + person.format(name=f"right {at % 4}", x=0.75)
+        (project / "images" / f"{at:02}.png.xmp").write_text(
+            '<x:xmpmeta xmlns:x="adobe:ns:meta/"><r:RDF xmlns:r="http://www.w3.org/1999/02/22-rdf-syntax-ns#">'
+            '<r:Description xmlns:m="http://www.metadataworkinggroup.com/schemas/regions/" '
+            'xmlns:a="http://ns.adobe.com/xmp/sType/Area#"><m:Regions r:parseType="Resource"><m:RegionList><r:Bag>'
+            f"{marked}</r:Bag></m:RegionList></m:Regions></r:Description></r:RDF></x:xmpmeta>"
+        )
+    assert cli.main(["regions", "images", "--out", "r.csv"]) == 0
+    assert "48 rectangles" in capsys.readouterr().out
+    assert cli.main(["regions", "images", "--out", "r.csv"]) == 1
+    assert cli.main(["new", "q", "--images", "images", "--parts", "r.csv", "--no-embeddings"]) == 0
+    assert cli.main(["labels", "q", "r.csv"]) == 0
+    session, _ = open_session(project / "q", read_only=True)
+    assert session.workspace is not None
+    assert session.workspace.items.paths[0] == "00.png#xywh=0,0,4,8"
+    assert len(session.state.names) == 8
+    session.close()
+
+
+def test_tables_for_excel_begin_with_a_mark_and_come_back(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    names(project, {"00.png": "Änn", "04.png": "Änn"})
+    assert cli.main(["labels", "p", "names.csv"]) == 0
+    for one in ("csv", "constraints"):
+        assert cli.main(["export", "p", "--format", one, "--out", f"plain-{one}"]) == 0
+        assert cli.main(["export", "p", "--format", one, "--out", f"excel-{one}", "--excel"]) == 0
+        plain, marked = ((project / f"{kind}-{one}").read_bytes() for kind in ("plain", "excel"))
+        assert marked == b"\xef\xbb\xbf" + plain
+    assert cli.main(["new", "q", "--images", "images", "--features", "f.npy"]) == 0
+    (project / "excel-csv").rename(project / "excel.csv")
+    assert cli.main(["labels", "q", "excel.csv"]) == 0
+    session, _ = open_session(project / "q", read_only=True)
+    assert list(session.state.names.values()) == ["Änn"]
+    session.close()

@@ -13,13 +13,15 @@ PACKAGE = Path(__file__).resolve().parent.parent / "a3s_desktop"
 # What talks to a terminal or to programmers speaks English; actions.py is collected as a table.
 LEFT_OUT = (
     "cli/", "__main__.py", "actions.py", "i18n.py", "ui/auto_demo.py", "session/benchmark", "session/simulation",
-    "session/oracle", "ui/trace.py", "ui/heartbeat.py", "logs.py",
+    "session/oracle", "ui/trace.py", "ui/heartbeat.py", "ui/self_test.py", "logs.py",
 )  # fmt: skip
 # Names of products and fonts, and keys that look like words.
 NAMES = {
     "A3S Desktop", "Segoe UI", "SF Pro Text", "Noto Sans", "DejaVu Sans", "cluster view", "enlarged view", "hover card",
     "order file", "leave out", "system volume information", "second look", "known labels", "open cluster",
-    "nearest clusters", "cluster picker", "single image", "single images",
+    "nearest clusters", "cluster picker", "single image", "single images", "No such file", "lock heartbeat",
+    "database is locked", "rowid, used, width, height, cut, data",
+    "Open this file with A3S Desktop. It belongs to the project folder it lies in.",
 }  # fmt: skip
 TRANSLATES = {"tr", "trn", "trc", "mark", "markn"}
 SHOWS = {
@@ -39,7 +41,7 @@ SILENT = {
 _SENTENCE = re.compile(r"[A-Za-z]{2,}[,;:.]? [A-Za-z(“]{2,}|[A-Za-z]{3,}…")
 _WORD = re.compile(r"[A-Za-z]{2,}")
 _STYLE = re.compile(r"[{;]\s*[\w-]+: ?[^;]+;")
-_MARKUP = re.compile(r"<[/?\w]+ |</|font-family|default-src|^merge preview")
+_MARKUP = re.compile(r"<[/?\w]+ |</|font-family|default-src|^merge preview|^\(\?:")
 _SQL = re.compile(r"\s*(SELECT|INSERT|CREATE|PRAGMA|BEGIN|UPDATE|DELETE|DROP|ATTACH|COMMIT|ROLLBACK|VACUUM)\b")
 
 

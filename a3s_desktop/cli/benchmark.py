@@ -11,6 +11,8 @@ from a3s_desktop.core.types import NEED_CLUSTERS, STRATEGIES
 
 FACE_KINDS = ("easy", "hard")
 _MOST_SEEDS = 1000
+_SCALE = (10_000, 100_000)
+_LEAST_FACES = 2_000
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -48,6 +50,14 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--jobs", type=_jobs, default=None, metavar="N", help="simulations at a time (default: one for each core)"
     )
+    parser.add_argument(
+        "--scale",
+        nargs="?",
+        const=_SCALE,
+        type=_sizes,
+        metavar="SIZES",
+        help="instead: stage one on made-up faces of these sizes, such as 10000,100000,1000000 (default 10000,100000)",
+    )
     parser.add_argument("--out", type=Path, required=True, metavar="REPORT", help="the folder of the report")
 
 
@@ -61,6 +71,11 @@ def benchmark(arguments: argparse.Namespace, console: Console) -> int:
     from a3s_desktop.session.benchmark_report import PAGE
     from a3s_desktop.storage.files import scratch_folder
 
+    if arguments.scale is not None:
+        from a3s_desktop.session.scale import run_scale
+
+        run_scale(arguments.scale, FACE_KINDS, arguments.out, console.say)
+        return 0
     if arguments.data is None and not arguments.face_like:
         raise InputError("There is nothing to run on.", "Give a folder of data sets (--data DIR) or --face-like N.")
     options = BenchmarkOptions(
@@ -135,6 +150,10 @@ def _faces(text: str) -> tuple[int, str]:
     if chosen not in FACE_KINDS:
         raise argparse.ArgumentTypeError(f"{chosen!r} is neither {' nor '.join(FACE_KINDS)}")
     return samples, chosen
+
+
+def _sizes(text: str) -> tuple[int, ...]:
+    return tuple(_at_least(size.strip().replace("_", ""), _LEAST_FACES) for size in text.split(","))
 
 
 def _jobs(text: str) -> int:

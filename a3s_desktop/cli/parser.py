@@ -7,7 +7,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from a3s_desktop import __version__
-from a3s_desktop.cli import benchmark, commands, data, joining, later, transfer, windows
+from a3s_desktop.cli import benchmark, commands, data, joining, keeping, later, transfer, windows
 from a3s_desktop.core.types import (
     AGGREGATIONS,
     INITIAL_CLUSTERINGS,
@@ -46,9 +46,8 @@ def make_parser() -> argparse.ArgumentParser:
     parser.add_argument(
         "--self-test",
         nargs="?",
-        const="",
+        const="",  # without a folder
         metavar="FOLDER",
-        type=Path,
         help="go through the whole program off the screen and say what works (about half a minute); pictures and a "
         "table go to FOLDER, if given",
     )
@@ -88,9 +87,17 @@ def _add(
     return command
 
 
+def _safe_mode(command: argparse.ArgumentParser) -> None:
+    command.add_argument(
+        "--safe-mode", action="store_true", help="with the settings of a new user, which are not kept, and no map"
+    )
+
+
 def _window_commands(all_commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
-    _add(all_commands, "gui", windows.gui, "open the window on its start page (what happens without a command)")
+    one = _add(all_commands, "gui", windows.gui, "open the window on its start page (what happens without a command)")
+    _safe_mode(one)
     one = _add(all_commands, "open", windows.open_project, "open a project in the window")
+    _safe_mode(one)
     one.add_argument("project", type=Path, metavar="PROJECT", help="the project folder, or the .a3s file in it")
     one.add_argument("--read-only", action="store_true", help="look at it without changing it")
     one = _add(
@@ -204,12 +211,38 @@ def _project_commands(all_commands: argparse._SubParsersAction[argparse.Argument
     transfer.labels_arguments(one)
     one = _add(
         all_commands,
+        "regions",
+        transfer.regions,
+        "write the persons that photo programs marked in photos as a table of parts",
+        "For 'new --parts TABLE', which makes each of them an item, and then 'labels PROJECT TABLE', which names them.",
+    )
+    one.add_argument("images", type=Path, metavar="IMAGES", help="the folder of photos")
+    one.add_argument("--out", type=Path, required=True, metavar="TABLE", help="the table, .csv")
+    one.add_argument("--overwrite", action="store_true", help="replace a file that exists")
+    one = _add(
+        all_commands,
         "merge",
         joining.merge,
         "take over what another annotator did to a copy of a project",
         "What contradicts has no effect until it is decided on in the window. Undo takes the whole merge back.",
     )
     joining.merge_arguments(one)
+    one = _add(
+        all_commands,
+        "check",
+        keeping.check,
+        "verify a project, and repair it on request",
+        "One line per finding; the exit code is 1 where something is damaged.",
+    )
+    keeping.check_arguments(one)
+    one = _add(
+        all_commands,
+        "backup",
+        keeping.backup,
+        "make a backup of a project, list them, or go back to one",
+        "The program makes them by itself, too; the last ten are kept, the older ones further apart.",
+    )
+    keeping.backup_arguments(one)
 
 
 def _simulate_command(all_commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:

@@ -9,12 +9,12 @@ from pathlib import Path
 from a3s_desktop.errors import ProjectError
 
 
-def show(project: Path | None = None, read_only: bool = False) -> int:
+def show(project: Path | None = None, read_only: bool = False, safe_mode: bool = False) -> int:
     """The window, on its start page or on a project; returns the exit code."""
     need_display()
     from a3s_desktop.ui.app import main
 
-    return main(project=project, read_only=read_only)
+    return main(project=project, read_only=read_only, safe_mode=safe_mode)
 
 
 def has_display() -> bool:

@@ -38,6 +38,9 @@ def export_arguments(parser: argparse.ArgumentParser) -> None:
         "--out", type=Path, required=True, metavar="PATH", help="the file, or for folders and sidecars the folder"
     )
     parser.add_argument("--overwrite", action="store_true", help="replace a file that exists; folders never are")
+    parser.add_argument(
+        "--excel", action="store_true", help="csv, constraints: begin with the mark by which Excel knows UTF-8"
+    )
     group = parser.add_argument_group("folders")
     group.add_argument("--link", choices=tuple(_LINKS), default="copy", help="copy the images, or link to them")
     group.add_argument("--by-number", action="store_true", help="call folders by cluster number, also named ones")
@@ -63,6 +66,7 @@ def export(arguments: argparse.Namespace, console: Console) -> int:
         singles=not arguments.no_singles,
         junk=arguments.junk,
         merge=arguments.merge,
+        excel=arguments.excel,
     )
     session = read_session(arguments.project, console)
     try:
@@ -88,8 +92,16 @@ def labels_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "file",
         type=Path,
+        nargs="?",
         metavar="FILE",
-        help=".csv with the columns file,label, .json, or an export of this program; for all images or some",
+        help=".csv with the columns file,label (and x,y,width,height for parts of photos), .json, or an export of this "
+        "program; for all images or some",
+    )
+    parser.add_argument(
+        "--from-photos",
+        action="store_true",
+        help="instead of a file: the persons that digiKam, Lightroom and the like have noted in the photos or in "
+        "side-cars beside them (XMP)",
     )
     parser.add_argument("--skip-conflicts", action="store_true", help="take the rest over, without what is in conflict")
     parser.add_argument("--dry-run", action="store_true", help="say what would be done, and change nothing")
@@ -100,7 +112,12 @@ def labels(arguments: argparse.Namespace, console: Console) -> int:
     from a3s_desktop.session.known_labels import plan_labels
     from a3s_desktop.session.opening import open_session
     from a3s_desktop.storage.label_file import load_known_labels
+    from a3s_desktop.storage.person_names import known_people
 
+    if (arguments.file is None) != arguments.from_photos:
+        raise InputError(
+            "The names come either from FILE or, with --from-photos, from the photos.", "Give one of them."
+        )
     session, report = open_session(arguments.project, read_only=arguments.dry_run, task=console.task)
     session.author = system_user()
     try:
@@ -109,12 +126,37 @@ def labels(arguments: argparse.Namespace, console: Console) -> int:
                 console.note(sentence)
         assert session.workspace is not None
         items = session.workspace.items
-        plan = plan_labels(session.engine, load_known_labels(arguments.file, items.paths, str(items.root)))
+        if arguments.from_photos:
+            rows = known_people(items.root, items.paths, console.task)
+            if not rows:
+                raise InputError("No photo names a person.", "Give the names in a file with the columns file,label.")
+        else:
+            rows = load_known_labels(arguments.file, items.paths, str(items.root))
+        plan = plan_labels(session.engine, rows)
         for line in _conflicts(session, plan.conflicts):
             console.complain(line)
         _carry_out(arguments, console, session, plan)
     finally:
         session.close()
+    return 0
+
+
+def regions(arguments: argparse.Namespace, console: Console) -> int:
+    """Write the persons that photos name, with their rectangles, as a table of parts."""
+    from a3s_desktop.storage import files
+    from a3s_desktop.storage.images import scan_images
+    from a3s_desktop.storage.person_names import region_table
+
+    if arguments.out.exists() and not arguments.overwrite:
+        raise InputError(f"'{arguments.out}' is there already.", "Choose another name, or replace it with --overwrite.")
+    scan = scan_images(arguments.images, console.task)
+    table, count = region_table(arguments.images, scan.paths, console.task)
+    if not count:
+        raise InputError(
+            "No photo has a person with a rectangle.", "Mark them in digiKam, Lightroom or the like first."
+        )
+    files.atomic_write(arguments.out, table)
+    console.say(f"{count:,} rectangles with names were written to {arguments.out}")
     return 0
 
 

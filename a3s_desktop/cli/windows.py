@@ -14,14 +14,14 @@ AUTO_FOLDER = Path("a3s-demo-results")
 
 def gui(arguments: argparse.Namespace, console: Console) -> int:
     """The window on its start page."""
-    del arguments, console
-    return show()
+    del console
+    return show(safe_mode=arguments.safe_mode)
 
 
 def open_project(arguments: argparse.Namespace, console: Console) -> int:
     """The window on a project."""
     del console
-    return show(arguments.project, arguments.read_only)
+    return show(arguments.project, arguments.read_only, arguments.safe_mode)
 
 
 def demo(arguments: argparse.Namespace, console: Console) -> int:
@@ -49,4 +49,5 @@ def self_test(arguments: argparse.Namespace, console: Console) -> int:
     os.environ["QT_QPA_PLATFORM"] = "offscreen"  # read by Qt when it is loaded
     from a3s_desktop.ui.self_test import self_test as run
 
-    return 0 if run(arguments.self_test or None, console.say) else 1
+    folder = Path(arguments.self_test) if arguments.self_test else None
+    return 0 if run(folder, console.say) else 1

@@ -13,7 +13,8 @@ import numpy.typing as npt
 from a3s_desktop.core.calibration import Calibration, calibrate, default_pseudo_labels, isotonic, pseudo_labels
 from a3s_desktop.core.fpc import fpc
 from a3s_desktop.core.initial_clusterings import initial_clustering
-from a3s_desktop.core.neighbors import has_unit_norm, nearest_neighbors, normalise
+from a3s_desktop.core.inverted_index import EXACT_UP_TO, approximate_neighbors
+from a3s_desktop.core.neighbors import has_unit_norm, nearest_neighbors, normalise, scaled, unscaled
 from a3s_desktop.core.refinement import jaccard_similarity
 from a3s_desktop.core.regrouping import regroup
 from a3s_desktop.core.types import INITIAL_CLUSTERINGS, FloatArray, InitialOptions, InitialState, IntArray, PairGraph
@@ -28,6 +29,9 @@ Keep = Callable[[str, Callable[[], Arrays]], Arrays]
 
 CAUTION = 0.15
 """Taken off the log-odds of the refined graph; see `refined_graph`."""
+
+_NEAREST = 10  # neighbours by which pseudo labels are judged
+_AGREEING = 0.7  # share of them with the same label that is enough
 
 
 def stage_count(views: int, options: InitialOptions) -> int:
@@ -70,7 +74,7 @@ def initialize(
     k0 = min(options.pseudo_labels or default_pseudo_labels(n), n)
     tables = [normalise(view, options.normalisation) for view in views]
     keep = keep or _forget
-    graph, ranges = _pair_graph(tables, options, k0, task, keep)
+    graph, ranges, recalls = _pair_graph(tables, options, k0, task, keep)
     task.stage(tr("Grouping images"))
     labels = keep("grouped", lambda: {"labels": fpc(graph, options.seed, task)})["labels"]
     note = ""
@@ -88,6 +92,7 @@ def initialize(
         "dimensions": [table.shape[1] for table in tables],
         "unit_norm": [has_unit_norm(table) for table in tables],
         "neighbors": min(options.neighbors, n - 1),
+        "recall": recalls,  # of the neighbours, measured on a sample; 1 where the search was exact
         "pseudo_labels": k0,
         "edges": len(graph.indices) // 2,
         "miss": graph.miss,
@@ -153,19 +158,23 @@ def _check(views: Sequence[npt.NDArray[Any]], options: InitialOptions) -> None:
 
 def _pair_graph(
     tables: list[FloatArray], options: InitialOptions, k0: int, task: Task, keep: Keep
-) -> tuple[PairGraph, list[list[float]]]:
-    """The graph of calibrated probabilities, and least and greatest probability in each view."""
+) -> tuple[PairGraph, list[list[float]], list[float]]:
+    """The graph, least and greatest probability in each view, and each view's share of true neighbours found."""
     neighbors: list[IntArray] = []
     distances: list[FloatArray] = []
     pseudo: list[IntArray] = []
+    recalls: list[float] = []
     for view, table in enumerate(tables):
         which = f" (features {view + 1} of {len(tables)})" if len(tables) > 1 else ""
         task.stage(tr("Comparing images{which}", which=which))
-        found = keep(f"compared-{view}", partial(_compared, table, options.neighbors, task))
+        name = f"compared-{view}"
+        found = keep(name, partial(_compared, table, options, task, partial(_kept_below, keep, name)))
+        recalls.append(float(found["recall"]) if "recall" in found else 1.0)
         neighbors.append(found["neighbors"])
         distances.append(found["distances"])
         task.stage(tr("Learning which distances mean the same{which}", which=which))
-        found = keep(f"learnt-{view}", partial(_learnt, table, k0, options.seed, task))
+        cells = found.get("cells") if options.pseudo_labels is None else None
+        found = keep(f"learnt-{view}", partial(_learnt, table, k0, options.seed, task, neighbors[-1], cells))
         pseudo.append(found["pseudo"])
     task.stage(tr("Linking images"))
     edges = Edges(**keep("linked", lambda: union_edges(neighbors, distances, tables, task)._asdict()))
@@ -184,16 +193,42 @@ def _pair_graph(
     # The edges' distances are those of the features, refined or not.
     found = keep("weighed", weighed)
     graph = PairGraph(*edges, found["logodds"], float(found["miss"]), found.get("similarity"))
-    return graph, found["ranges"].tolist()
+    return graph, found["ranges"].tolist(), recalls
 
 
-def _compared(table: FloatArray, count: int, task: Task) -> Arrays:
-    listed, far = nearest_neighbors(table, count, task)
-    return {"neighbors": listed, "distances": far}
+def _kept_below(keep: Keep, name: str, part: str, work: Callable[[], Arrays]) -> Arrays:
+    return keep(f"{name}-{part}", work)
 
 
-def _learnt(table: FloatArray, count: int, seed: int, task: Task) -> Arrays:
-    return {"pseudo": pseudo_labels(table, count, seed, task)}
+def _compared(table: FloatArray, options: InitialOptions, task: Task, keep: Keep) -> Arrays:
+    if len(table) <= EXACT_UP_TO:
+        listed, far = nearest_neighbors(table, options.neighbors, task)
+        return {"neighbors": listed, "distances": far}
+    points, factor = scaled(table)
+    listed, far, recall, cells = approximate_neighbors(points, options.neighbors, options.seed, task, keep)
+    return {"neighbors": listed, "distances": unscaled(far, factor), "recall": np.array(recall), "cells": cells}
+
+
+def _learnt(
+    table: FloatArray, count: int, seed: int, task: Task, neighbors: IntArray, cells: IntArray | None
+) -> Arrays:
+    """Pseudo labels: those of K-means, or the cells of the search where they fit the identities better.
+
+    With many identities 1.5 sqrt(N) centres mix them, and half of the nearest neighbours have other labels though they
+    are the same; cells are finer. With few, cells take identities apart. The labels with which more of the nearest
+    neighbours agree are taken, without K-means where most agree already.
+    """
+    if cells is None:
+        return {"pseudo": pseudo_labels(table, count, seed, task)}
+    agreeing = _agreement(neighbors, cells)
+    if agreeing >= _AGREEING:
+        return {"pseudo": cells}
+    labels = pseudo_labels(table, count, seed, task)
+    return {"pseudo": labels if _agreement(neighbors, labels) > agreeing else cells}
+
+
+def _agreement(neighbors: IntArray, labels: IntArray) -> float:
+    return float(np.mean(labels[neighbors[:, :_NEAREST]] == labels[:, None]))
 
 
 def refined_graph(

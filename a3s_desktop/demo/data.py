@@ -11,6 +11,7 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 
+from a3s_desktop.storage.array_files import write_array
 from a3s_desktop.storage.files import (
     atomic_file,
     atomic_write_text,
@@ -18,7 +19,6 @@ from a3s_desktop.storage.files import (
     make_folders,
     open_new,
     write_all,
-    write_array,
 )
 
 Array = npt.NDArray[np.float32]

@@ -14,7 +14,7 @@ import numpy.typing as npt
 
 from a3s_desktop.core.types import FloatArray, IntArray
 from a3s_desktop.errors import InputError
-from a3s_desktop.storage import files
+from a3s_desktop.storage import array_files, files
 from a3s_desktop.storage.features import check_features, load_features
 from a3s_desktop.storage.matching import load_labels
 
@@ -182,7 +182,7 @@ def face_case(samples: int, kind: str, folder: Path) -> Case:
     places = [folder / f"faces-{kind}-{samples}-{part}.npy" for part in ("features", "labels")]
     for place, values in zip(places, (features, labels), strict=True):
         with files.atomic_file(place) as file:
-            files.write_array(file, values)
+            array_files.write_array(file, values)
     low, high = _SPREAD[kind]
     note = f"made by the program: {FACE_WIDTH} columns, spread {low} to {high}, seed {_FACE_SEED}"
     return Case(name, name, (places[0],), places[1], samples, int(labels.max()) + 1, note)

@@ -93,7 +93,9 @@ def create_project(spec: ProjectSpec, task: Task, report: SpecReport | None = No
     return workspace
 
 
-def open_session(folder: Path, read_only: bool = False, task: Task | None = None) -> tuple[Session, OpenReport]:
+def open_session(
+    folder: Path, read_only: bool = False, task: Task | None = None, take_over: bool = False
+) -> tuple[Session, OpenReport]:
     """Open a project at the very pair where it was left.
 
     Where stage one was never finished (the program was killed while it ran), it is run now.
@@ -104,6 +106,8 @@ def open_session(folder: Path, read_only: bool = False, task: Task | None = None
     read_only : bool
         Take no lock and refuse changes.
     task : Task, optional
+    take_over : bool
+        Also from another computer that has given no sign of life for long; the user has confirmed it.
 
     Returns
     -------
@@ -118,7 +122,7 @@ def open_session(folder: Path, read_only: bool = False, task: Task | None = None
     Cancelled
     """
     task = task or Task()
-    workspace = open_workspace(folder, read_only)
+    workspace = open_workspace(folder, read_only, take_over)
     try:
         initial = workspace.load_initial()
         if initial is None:

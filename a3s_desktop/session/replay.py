@@ -12,7 +12,7 @@ import numpy.typing as npt
 from a3s_desktop.core.carrying import without_answers
 from a3s_desktop.core.engine import Engine
 from a3s_desktop.core.types import InitialState, StrategyOptions
-from a3s_desktop.errors import A3SError
+from a3s_desktop.errors import A3SError, StorageFailedError
 from a3s_desktop.i18n import tr, trn
 from a3s_desktop.session.history import HistoryNode
 from a3s_desktop.session.position import Position, Start
@@ -188,15 +188,22 @@ class EngineSource:
         while node is not None and node.count >= least:
             on_the_way[node.digest.hex()] = node
             node = node.before
-        shot = self.journal.newest_snapshot() if entries is not None else None
+        shot = self._newest(None) if entries is not None else None
         while shot is not None:
             # After an undo, the newest snapshots hold entries that are no longer in force.
             found = on_the_way.get(str(shot.meta.get("digest")))
             position = self._load(shot, found, warnings) if found is not None else None
             if position is not None:
                 return position
-            shot = self.journal.newest_snapshot(shot.seq - 1)
+            shot = self._newest(shot.seq - 1)
         return None
+
+    def _newest(self, at_most: int | None) -> Snapshot | None:
+        try:
+            return self.journal.newest_snapshot(at_most)
+        except StorageFailedError as error:  # on the way back from a failed write the drive may be gone altogether
+            log.warning("%s The answers are replayed.", error.message)
+            return None
 
     def _from_base(self, entries: HistoryNode | None, warnings: list[str]) -> Position | None:
         """The engine as it was carried over.

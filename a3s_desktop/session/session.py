@@ -17,6 +17,7 @@ from a3s_desktop.core.types import Answer, InitialState, StrategyOptions
 from a3s_desktop.errors import InputError, NothingToUndoError, ProjectError, StaleAnswerError
 from a3s_desktop.i18n import tr
 from a3s_desktop.session.audit import draw_pair
+from a3s_desktop.session.backing_up import Backups
 from a3s_desktop.session.entries import RecordedAnswer, RecordedAudit
 from a3s_desktop.session.exporting import export_state
 from a3s_desktop.session.history import (
@@ -113,6 +114,7 @@ class Session(Transactions):
         self._snapshot_every = snapshot_every
         self.author = author
         self._closed = False
+        self._backups = Backups(workspace, journal)
         self._listing = HistoryList(initial.graph, self._path)
         self.state = self._picture(self._history, journal.last)
         self.last_change = Change(ChangeKind.OPENED, "", no_items())
@@ -202,9 +204,11 @@ class Session(Transactions):
     def look_ahead(self) -> LookAhead:
         """The next question, whichever answer is given, for decoding its images early; and what the answers would do.
 
-        Called when nothing else is to be done, it also takes the snapshot that is due.
+        Called when nothing else is to be done, it also takes the snapshot that is due and begins
+        the backup that is.
         """
         self._snapshot_if_due()
+        self._backups.note(self.state)
         question = self.state.question
         return LookAhead() if question is None else look_ahead(self.engine, question.id)
 
@@ -310,6 +314,7 @@ class Session(Transactions):
             raise InputError(tr("There is nothing new in {name}.", name=plan.source.name))
         if plan.base is not self._history:
             raise InputError(tr("The project was changed meanwhile; nothing was merged."), tr("Merge again."))
+        self._backups.before("merge", self.state)
         history = self._history.merge(plan.source, plan.entries, plan.amendments)
         assert history.past is not None
         record = (MERGE, merge_to_json(plan.source, plan.entries, plan.amendments), time.time())
@@ -409,12 +414,13 @@ class Session(Transactions):
         return write_export(format, self.export_state(), out, overwrite, options, task)
 
     def close(self) -> None:
-        """Take the snapshot that is due and release the project. May be called twice."""
+        """Take the snapshot and the backup that are due and release the project. May be called twice."""
         if self._closed:
             return
         self._closed = True
         try:
             self._snapshot_if_due()
+            self._backups.close(self.state)
         finally:
             if self._workspace is not None:
                 self._workspace.close()

@@ -16,7 +16,7 @@ import numpy.typing as npt
 
 from a3s_desktop.errors import ProjectError
 from a3s_desktop.i18n import tr
-from a3s_desktop.storage import files
+from a3s_desktop.storage import array_files, files
 
 Arrays = dict[str, npt.NDArray[Any]]
 
@@ -50,11 +50,11 @@ def save_arrays(folder: Path, arrays: Mapping[str, npt.NDArray[Any]], meta: Mapp
             if array.dtype.hasobject:
                 raise TypeError(f"array {name!r} holds objects")
             with files.atomic_file(temporary / f"{name}.npy") as file:
-                files.write_array(file, array)
+                array_files.write_array(file, array)
             described[name] = {
                 "dtype": array.dtype.str,
                 "shape": list(array.shape),
-                "sha256": files.hash_array(array),
+                "sha256": array_files.hash_array(array),
             }
         text = json.dumps({"format": FORMAT, "arrays": described, "meta": dict(meta)}, allow_nan=False)
         files.atomic_write_text(temporary / _META, text)
@@ -74,6 +74,8 @@ def load_arrays(folder: Path, mmap: bool = True, verify: bool | None = None) -> 
     ------
     ProjectError
         The folder is absent, damaged, or of another format.
+    StorageFailedError
+        The drive cannot read it now.
     """
     try:
         facts = json.loads(files.long_path(folder / _META).read_bytes())
@@ -84,7 +86,14 @@ def load_arrays(folder: Path, mmap: bool = True, verify: bool | None = None) -> 
             for name, description in facts["arrays"].items()
         }
         return arrays, dict(facts["meta"])
-    except (OSError, ValueError, KeyError, TypeError, AttributeError, EOFError, RecursionError, MemoryError) as error:
+    except OSError as error:
+        if not isinstance(error, FileNotFoundError | NotADirectoryError):
+            raise files.read_failed(folder, error) from error  # it may be whole: nothing must be put in its place
+        raise ProjectError(
+            tr("The saved result {folder} is damaged ({value}).", folder=files.show(folder), value=error.strerror),
+            tr("It will be computed again."),
+        ) from error
+    except (ValueError, KeyError, TypeError, AttributeError, EOFError, RecursionError, MemoryError) as error:
         raise ProjectError(
             tr(
                 "The saved result {folder} is damaged ({value}).",
@@ -106,7 +115,7 @@ def _load(folder: Path, name: str, description: Mapping[str, Any], mmap: bool, v
         raise ValueError(f"array {name!r} has another type or shape")
     if verify is None:
         verify = array.nbytes <= _ALWAYS_HASHED
-    if verify and files.hash_array(array) != description["sha256"]:
+    if verify and array_files.hash_array(array) != description["sha256"]:
         raise ValueError(f"array {name!r} has changed")
     return np.asarray(array)
 
@@ -129,7 +138,13 @@ class ArtifactStore:
         return self._folder / f"{stage}-{key[:16]}"
 
     def load(self, stage: str, key: str, mmap: bool = True) -> tuple[Arrays, dict[str, Any]] | None:
-        """A finished result; None where it is absent, of other inputs, or damaged (which is logged)."""
+        """A finished result; None where it is absent, of other inputs, or damaged (which is logged).
+
+        Raises
+        ------
+        StorageFailedError
+            The drive cannot read it now.
+        """
         place = self._place(stage, key)
         if not place.is_dir():
             return None

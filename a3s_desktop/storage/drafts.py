@@ -21,8 +21,9 @@ import numpy.typing as npt
 from a3s_desktop.core.types import FloatArray, InitialOptions, InitialState
 from a3s_desktop.errors import ProjectError, ReadOnlyError
 from a3s_desktop.i18n import number, tr
-from a3s_desktop.storage import files, sqlite
+from a3s_desktop.storage import array_files, files, sqlite
 from a3s_desktop.storage.artifacts import ArtifactStore
+from a3s_desktop.storage.backup import backup_before
 from a3s_desktop.storage.items import Items
 from a3s_desktop.storage.project_file import LATER_VERSION, PROJECT_FILE, feature_name, images_facts, items_name
 from a3s_desktop.storage.workspace import ARTIFACTS_FOLDER, JOURNAL_FILE, Workspace, stage_key
@@ -72,12 +73,12 @@ class Draft:
         path = self._folder / feature_name(len(self._facts["features"]), self.epoch)
         self._written.append(path)
         with files.atomic_file(path) as file:
-            files.write_header(file, (count, columns), np.dtype(np.float32))
+            array_files.write_header(file, (count, columns), np.dtype(np.float32))
             for block in blocks:
                 files.write_all(file, np.ascontiguousarray(block, np.float32).data)
         values = np.load(files.long_path(path), mmap_mode="r", allow_pickle=False)
         self._facts["features"].append(
-            {"source": source, "rows": count, "columns": columns, "sha256": files.hash_array(values)}
+            {"source": source, "rows": count, "columns": columns, "sha256": array_files.hash_array(values)}
         )
         return np.asarray(values)
 
@@ -113,6 +114,7 @@ class Draft:
         """
         self._facts["changes"] = [*self._facts.get("changes", ()), dict(change)]
         keep_earlier(self._workspace)
+        backup_before(self._folder, str(change.get("what", "change")))
         text = json.dumps(self._facts, ensure_ascii=True, indent=1)
         # A failure may come after the rename: from here on nothing is removed, opening the project sweeps what is over.
         self._written, self._stages = [], []

@@ -26,7 +26,7 @@ from a3s_desktop.core import descriptor, imputation, projection
 from a3s_desktop.core.types import FloatArray
 from a3s_desktop.errors import A3SError, InputError
 from a3s_desktop.i18n import mark, tr
-from a3s_desktop.storage import artifacts, files
+from a3s_desktop.storage import array_files, artifacts, files
 from a3s_desktop.storage.embedding_blocks import BlockStore, Stamp, stamp_of
 from a3s_desktop.storage.embedding_options import EmbeddingOptions
 from a3s_desktop.storage.features import FeatureFile
@@ -411,5 +411,5 @@ def _completed(
 
 def _kept(path: Path, rows: FloatArray) -> FeatureFile:
     with files.atomic_file(path) as file:
-        files.write_array(file, rows)
+        array_files.write_array(file, rows)
     return FeatureFile(np.load(path, mmap_mode="r", allow_pickle=False), None, path)

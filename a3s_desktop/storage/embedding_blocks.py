@@ -20,7 +20,7 @@ import numpy.typing as npt
 
 from a3s_desktop.core.descriptor import unit
 from a3s_desktop.core.types import FloatArray
-from a3s_desktop.storage import files
+from a3s_desktop.storage import array_files, files
 
 Stamp = tuple[int, int]  # bytes and nanoseconds of the file
 
@@ -92,7 +92,7 @@ class BlockStore:
         files.make_folders(self._folder)
         name = f"{self._source}-{secrets.token_hex(6)}"
         with files.atomic_file(self._folder / f"{name}.npy") as file:
-            files.write_array(file, halves)
+            array_files.write_array(file, halves)
         facts = {"keys": list(keys), "stamps": [list(stamp) for stamp in stamps], "lengths": lengths}
         files.atomic_write_text(self._folder / f"{name}.json", json.dumps(facts, ensure_ascii=True))
         self.columns = rows.shape[1]

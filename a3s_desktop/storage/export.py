@@ -36,6 +36,10 @@ _QUOTED = re.compile(r"[\",;\t\r\n']|^\s|\s$")
 _CHUNK = 4096
 
 
+BYTE_ORDER_MARK = b"\xef\xbb\xbf"
+"""What Excel knows UTF-8 by when a file is opened with a double click; many other programs take it for a letter."""
+
+
 def plain_name(text: str) -> str:
     """A cluster's name from a CSV export, as it was before."""
     return text[1:] if text.startswith("'") and _LIKE_FORMULA.match(text) else text
@@ -61,6 +65,7 @@ def export_csv(
     overwrite: bool = False,
     junk: Collection[int] = (),
     confidence: FloatArray | None = None,
+    excel: bool = False,
 ) -> None:
     """Write the clusters as CSV, atomically; see the module's description for the rules.
 
@@ -78,6 +83,8 @@ def export_csv(
         Items that left the clustering: their status is "junk", whatever else is known of them.
     confidence : float32, shape (N,), optional
         1 (sure) to 0; empty in the file where it is not known.
+    excel : bool
+        Begin with `BYTE_ORDER_MARK`.
 
     Raises
     ------
@@ -85,7 +92,7 @@ def export_csv(
         A file is there already, or the disk refused; nothing was changed.
     """
     with files.atomic_file(out, overwrite) as file:
-        files.write_all(file, b"path,cluster,name,status,confidence\n")
+        files.write_all(file, (BYTE_ORDER_MARK if excel else b"") + b"path,cluster,name,status,confidence\n")
         for start in range(0, len(items), _CHUNK):
             rows = [
                 ",".join((field(safe_path(path)), str(cluster), field(safe_name(name)), status, _decimal(sure)))

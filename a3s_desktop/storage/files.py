@@ -18,10 +18,7 @@ import tempfile
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any, BinaryIO
-
-import numpy as np
-import numpy.typing as npt
+from typing import BinaryIO
 
 from a3s_desktop.errors import InputError, StorageFailedError
 from a3s_desktop.i18n import mark, tr
@@ -70,6 +67,12 @@ def write_failed(path: Path | str, error: OSError) -> StorageFailedError:
     """The `StorageFailedError` for an error while writing ``path``."""
     cause, hint = cause_of(error)
     return StorageFailedError(tr("Writing {path} failed: {cause}.", path=show(path), cause=cause), hint)
+
+
+def read_failed(path: Path | str, error: OSError) -> StorageFailedError:
+    """The `StorageFailedError` for an error while reading ``path``."""
+    cause, hint = cause_of(error)
+    return StorageFailedError(tr("Reading {path} failed: {cause}.", path=show(path), cause=cause), hint)
 
 
 def long_path(path: Path) -> Path:
@@ -144,7 +147,8 @@ def rename_new(source: Path, target: Path) -> None:
             raise FileExistsError(errno.EEXIST, "exists", str(target)) from None
         os.replace(source, target)
     else:
-        os.unlink(source)
+        with contextlib.suppress(OSError):  # the file is there under its name; the other name is swept later
+            os.unlink(source)
 
 
 def make_folder(folder: Path) -> None:
@@ -241,37 +245,6 @@ def atomic_write_text(path: Path, text: str, overwrite: bool = True) -> None:
     atomic_write(path, text.encode("utf-8"), overwrite)
 
 
-def write_header(file: BinaryIO, shape: tuple[int, ...], dtype: np.dtype[Any]) -> None:
-    """Write the header of a ``.npy`` file in C order; the values follow by `write_all`."""
-    header = _Collector()
-    description = {"descr": np.lib.format.dtype_to_descr(dtype), "fortran_order": False, "shape": shape}
-    np.lib.format.write_array_header_1_0(header, description)
-    write_all(file, bytes(header.data))
-
-
-def write_array(file: BinaryIO, array: npt.NDArray[Any]) -> None:
-    """Write an array as ``.npy`` in pieces, without a second copy of it in memory."""
-    array = np.asarray(array, order="C")
-    write_header(file, array.shape, array.dtype)
-    if array.size == 0:
-        return
-    flat = array.reshape(-1)
-    step = max(1, (_CHUNK * 8) // max(1, array.itemsize))
-    for start in range(0, len(flat), step):
-        write_all(file, np.ascontiguousarray(flat[start : start + step]).data)
-
-
-class _Collector:
-    """The little of a file that NumPy's header writer needs."""
-
-    def __init__(self) -> None:
-        self.data = bytearray()
-
-    def write(self, data: bytes) -> int:
-        self.data += data
-        return len(data)
-
-
 @contextlib.contextmanager
 def atomic_folder(folder: Path) -> Iterator[Path]:
     """A folder that appears at ``folder`` complete, at the end of the block.
@@ -340,19 +313,6 @@ def _newest(path: Path) -> float:
 
 
 # ------------------------------------------------------------------------------------------------ hashes
-
-
-def hash_array(array: npt.NDArray[Any]) -> str:
-    """Hex SHA-256 of an array's dtype, shape and values (C order), read in pieces."""
-    digest = hashlib.sha256(f"{array.dtype.str}{array.shape}".encode())
-    if array.ndim == 0:
-        digest.update(array.tobytes())
-        return digest.hexdigest()
-    row = max(1, array.itemsize * int(np.prod(array.shape[1:], dtype=np.int64)))
-    step = max(1, _CHUNK // row)
-    for start in range(0, len(array), step):
-        digest.update(np.ascontiguousarray(array[start : start + step]).data)
-    return digest.hexdigest()
 
 
 def hash_file(path: Path) -> str:

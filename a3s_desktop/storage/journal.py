@@ -14,7 +14,7 @@ import tempfile
 import threading
 import time
 import zipfile
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -75,6 +75,11 @@ class Journal:
         self._read_only = copy is not None
         self._guard = threading.Lock()
         self._in_doubt = False
+        self._may_write: Callable[[], None] | None = None
+
+    def ask_before_writing(self, may_write: Callable[[], None]) -> None:
+        """Have ``may_write`` called before each write; what it raises refuses the write, and nothing is kept."""
+        self._may_write = may_write
 
     @property
     def last(self) -> int:
@@ -166,6 +171,15 @@ class Journal:
                     return Snapshot(int(seq), unpack_arrays(blob), salvage.decode_payload(text))
         return None
 
+    def damaged_snapshots(self) -> list[int]:
+        """``seq`` of the snapshots that are not what was written; those are never loaded."""
+        found: list[int] = []
+        for (seq,) in self._fetch("SELECT seq FROM snapshots ORDER BY seq", ()):
+            shot = self.newest_snapshot(int(seq))
+            if shot is None or shot.seq != seq:
+                found.append(int(seq))
+        return found
+
     # ---------------------------------------------------------------------------------------- the connection
 
     def close(self) -> None:
@@ -189,7 +203,10 @@ class Journal:
             raise ReadOnlyError(
                 tr("The project is open read-only; nothing was changed."), tr("Open it for writing to answer pairs.")
             )
-        return self._open()
+        connection = self._open()
+        if self._may_write is not None:
+            self._may_write()
+        return connection
 
     def _sure(self) -> sqlite3.Connection:
         """The connection, renewed where the last write failed; see `sqlite.renewed`. Raises `StorageFailedError`."""
@@ -215,10 +232,7 @@ class Journal:
             try:
                 return self._open().execute(query, values).fetchall()
             except sqlite3.Error as error:
-                raise StorageFailedError(
-                    tr("Reading the journal {path} failed: {error}.", path=files.show(self._path), error=error),
-                    tr("Open the project again."),
-                ) from error
+                raise sqlite.read_failed(self._path, error) from error
 
 
 def pack_arrays(arrays: Mapping[str, npt.NDArray[Any]]) -> bytes:

@@ -10,11 +10,12 @@ import contextlib
 import sqlite3
 import tempfile
 import time
+from dataclasses import replace
 from pathlib import Path
 
 from a3s_desktop.errors import StorageFailedError
-from a3s_desktop.i18n import tr
-from a3s_desktop.storage import files, salvage, sqlite
+from a3s_desktop.i18n import tr, trn
+from a3s_desktop.storage import backup_file, files, salvage, sqlite
 from a3s_desktop.storage.journal import Journal, snapshot_is_whole
 from a3s_desktop.storage.journal_types import CHAIN_START, Recovery
 from a3s_desktop.storage.salvage import RawRecord
@@ -180,7 +181,7 @@ def _open_whole(
     except sqlite3.Error as error:
         if sqlite.is_damage(error):
             return None
-        raise sqlite.failed(path, error) from error
+        raise sqlite.open_failed(path, error) from error
     except (UnicodeError, OverflowError):
         return None  # Python could not make text of a damaged schema, or of SQLite's message about it
     finally:
@@ -197,18 +198,31 @@ def _rebuild(path: Path) -> Recovery:
     """Put a journal with all that can be recovered in a damaged one's place, and keep that one beside it."""
     log = beside(path, "-wal")
     found = salvage.salvage(files.read_bytes(path), files.read_bytes(log))
-    kept = _keep_aside(path) if path.exists() or log.exists() else ""
+    more, source = backup_file.continued(path.parent, found.records)
+    found = salvage.Salvaged(found.records + more, found.seen)
+    kept = keep_aside(path) if path.exists() or log.exists() else ""
     building = files.temporary_name(path.parent)
     try:
         create_journal(building, found.records, path)
-        files.rename(building, _repaired(path))
+        put_in_place(building, path)
     except BaseException:
         with contextlib.suppress(OSError):
             files.remove_file(building)
         raise
+    recovery = salvage.report(found, kept, bool(kept))
+    if not more:
+        return recovery
+    told = trn(
+        "{n} of them came from the backup {name}.", "{n} of them came from the backup {name}.", len(more), name=source
+    )
+    return replace(recovery, text=f"{recovery.text} {told}")
+
+
+def put_in_place(building: Path, path: Path) -> None:
+    """Put a complete new journal in the place of the one at ``path``; from the first rename on it is sure to come."""
+    files.rename(building, _repaired(path))
     files.sync_folder(path.parent)
     _finish_repair(path)
-    return salvage.report(found, kept, bool(kept))
 
 
 def _repaired(path: Path) -> Path:
@@ -230,7 +244,7 @@ def _finish_repair(path: Path) -> None:
     files.sync_folder(path.parent)
 
 
-def _keep_aside(path: Path) -> str:
+def keep_aside(path: Path) -> str:
     """Copy the damaged journal and its log to a new name; returns the name."""
     stamp = time.strftime("%Y%m%d-%H%M%S", time.gmtime())
     number = 0

@@ -13,7 +13,9 @@ from a3s_desktop.errors import InputError
 from a3s_desktop.i18n import tr
 from a3s_desktop.storage import files, tables
 from a3s_desktop.storage.export import JUNK, plain_name
+from a3s_desktop.storage.keys import part_key
 from a3s_desktop.storage.names import NameIndex
+from a3s_desktop.storage.parts import rectangle, rectangle_columns
 
 LARGEST = 400_000_000
 _NAME_COLUMNS = ("label", "name", "identity", "individual", "person", "class", "cluster", "id")
@@ -49,7 +51,8 @@ class KnownLabel:
 def load_known_labels(path: Path, paths: Sequence[str], root: str = "") -> tuple[KnownLabel, ...]:
     """The rows of a file, matched to images by relative path, else by base name or stem where only one fits.
 
-    CSV/TSV: a column of files and one of names (``file,label``; without a header the first two). An export of this
+    CSV/TSV: a column of files and one of names (``file,label``; without a header the first two); with the columns of a
+    table of rectangles, the part of the photo is meant. An export of this
     program: rows without a name count by their cluster, junk is junk. JSON: such an export, an object ``{"file":
     "name"}``, or a list of objects with a file and a name. Rows without name, cluster and junk say nothing.
 
@@ -99,14 +102,19 @@ def _table_rows(path: Path) -> Iterator[_Row]:
             tr("{path} has no columns of files and names.", path=files.show(path)),
             tr("Give it the columns file,label."),
         )
-    least = max(file_at, name_at)
+    boxes, by_size = rectangle_columns(header) or ([], False)
+    least = max(file_at, name_at, *boxes)
     for at, row in enumerate(table.rows):
         where = tr("row {row} (line {line})", row=at + 1, line=table.lines[at])
         if len(row) <= least:
             raise InputError(tr("{path}, {where}: a field is missing.", path=files.show(path), where=where))
+        file = row[file_at]
+        if boxes and any(row[at].strip() for at in boxes):
+            place = tr("{path}, {where}", path=files.show(path), where=where)
+            file = part_key(plain_name(file), rectangle([row[at] for at in boxes], by_size, place))
         junk = status_at is not None and row[status_at] == JUNK
         group = row[group_at].strip() if group_at is not None else ""
-        yield row[file_at], "" if junk else plain_name(row[name_at]).strip(), "" if junk else group, junk, where
+        yield file, "" if junk else plain_name(row[name_at]).strip(), "" if junk else group, junk, where
 
 
 def _json_rows(path: Path) -> Iterator[_Row]:

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import contextlib
 import datetime
 import errno
 import json
+import logging
 import os
+import secrets
 import socket
 import sys
+import threading
 import time
 from dataclasses import dataclass
 from pathlib import Path
@@ -23,16 +27,32 @@ else:
 
 # Windows' locks keep others from *reading* the locked bytes: lock one far beyond the content that says who holds it.
 _FAR = 1 << 30
+BEAT_SECONDS = 20.0
+STALE_SECONDS = 300.0
+"""Without a sign of life; sync tools and clocks of two computers are rarely minutes late."""
 _BUSY = (errno.EACCES, errno.EAGAIN, errno.EDEADLK, errno.EWOULDBLOCK)
+
+log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
 class Holder:
-    """Who holds a lock, as its file says; unknown parts are empty or 0."""
+    """Who holds a lock, as its file says; unknown parts are empty or 0.
+
+    Attributes
+    ----------
+    host, pid : str, int
+    since, beat : float
+        When it was taken, and the last sign of life; POSIX seconds.
+    token : str
+        Tells this holding from every other one.
+    """
 
     host: str
     pid: int
     since: float
+    beat: float = 0.0
+    token: str = ""
 
     def __str__(self) -> str:
         if not self.pid:
@@ -47,28 +67,48 @@ class Holder:
 class FileLock:
     """An exclusive lock on a file. The file stays when the lock goes: removing it would let two in at once.
 
+    The system's lock keeps out other programs of this computer, and where the drive supports it those of others. Where
+    it does not (many network drives, and folders that a sync tool copies), the file itself says who works here, and a
+    heartbeat that they still do: on this computer, having the system's lock proves that the one before is gone; of
+    another computer, only a heartbeat that is old lets somebody else in, and only if a person says so.
+
     Parameters
     ----------
     path : Path
         The lock file; made where it is absent.
+    every : float
+        Seconds between two heartbeats; 0: the system's lock alone, for files that are no other computer's business.
+    host : str, optional
+        Name of this computer.
     """
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path, every: float = 0.0, host: str | None = None) -> None:
         self._path = path
         self._handle: int | None = None
+        self._every = every
+        self._host = socket.gethostname() if host is None else host
+        self._token = secrets.token_hex(8)
+        self._since = 0.0
+        self._stop = threading.Event()
+        self._thread: threading.Thread | None = None
 
     @property
     def held(self) -> bool:
         """Whether this object holds the lock."""
         return self._handle is not None
 
-    def acquire(self) -> None:
+    def acquire(self, take_over: bool = False) -> None:
         """Take the lock without waiting.
+
+        Parameters
+        ----------
+        take_over : bool
+            Also from another computer, whose heartbeat may never have stopped: a person has said that it may be.
 
         Raises
         ------
         ProjectLockedError
-            Another window, process or computer holds it.
+            Another window, process or computer holds it; its ``stale`` says that it may be taken over.
         ProjectError
             The lock file cannot be made or locked here.
         """
@@ -107,16 +147,73 @@ class FileLock:
                 ),
                 tr("Open it read-only, or move the project to another drive."),
             ) from error
-        self._handle = handle
+        before = self.holder()
+        try:
+            self._refuse_other_computer(before, take_over)
+        except ProjectLockedError:
+            with contextlib.suppress(OSError):
+                _unlock(handle)
+            os.close(handle)
+            raise
+        if before.pid and self._every:
+            log.warning("The lock of %s, which did not release it, is taken over.", before)
+        self._handle, self._since = handle, time.time()
         self._describe()
+        if self._every:
+            self._stop.clear()
+            self._thread = threading.Thread(target=self._go_on, name="lock heartbeat", daemon=True)
+            self._thread.start()
+
+    def check(self) -> None:
+        """Make sure that nobody took the lock over, which only the file can tell.
+
+        Raises
+        ------
+        ProjectLockedError
+            Somebody did; nothing may be written any more.
+        """
+        now = self.holder()
+        if self._handle is not None and now.token and now.token != self._token:
+            raise ProjectLockedError(
+                tr("The project was taken over by {holder}; the change was not kept.", holder=now),
+                tr("Close it here; it can be opened read-only."),
+            )
+
+    def _refuse_other_computer(self, before: Holder, take_over: bool) -> None:
+        if not self._every or not before.pid or before.host == self._host or take_over:
+            return
+        quiet = time.time() - max(before.beat, before.since)
+        stale = not -STALE_SECONDS < quiet < STALE_SECONDS
+        hint = (
+            tr("It has given no sign of life for some time. Take it over only if nobody works there.")
+            if stale
+            else tr("Close it there, or open it read-only here.")
+        )
+        message = tr(
+            "The project in {parent} is already open ({holder}).", parent=files.show(self._path.parent), holder=before
+        )
+        raise ProjectLockedError(message, hint, stale=stale)
+
+    def _go_on(self) -> None:
+        while not self._stop.wait(self._every):
+            try:
+                self.check()
+            except ProjectLockedError:
+                return
+            self._describe()
 
     def release(self) -> None:
         """Let the lock go; harmless where it is not held."""
         if self._handle is None:
             return
-        handle, self._handle = self._handle, None
+        self._stop.set()
+        if self._thread is not None:
+            self._thread.join()
+        now = self.holder()
+        handle, self._handle, self._thread = self._handle, None, None
         try:
-            os.ftruncate(handle, 0)
+            if now.token in ("", self._token):  # else it is another's by now
+                os.ftruncate(handle, 0)
             _unlock(handle)
         except OSError:
             pass  # closing releases it in any case
@@ -128,20 +225,32 @@ class FileLock:
         try:
             with open(files.long_path(self._path), "rb") as file:
                 facts = json.loads(file.read(4096))
-            return Holder(str(facts["host"])[:100], int(facts["pid"]), float(facts["time"]))
+            beat, token = float(facts.get("beat", 0.0)), str(facts.get("token", ""))[:64]
+            return Holder(str(facts["host"])[:100], int(facts["pid"]), float(facts["time"]), beat, token)
         except (OSError, ValueError, KeyError, TypeError, OverflowError, RecursionError):
             return Holder("", 0, 0.0)
 
     def _describe(self) -> None:
         """Write who holds it: only for messages, so a failure (a full disk) does not matter."""
         assert self._handle is not None
-        facts = {"host": socket.gethostname(), "pid": os.getpid(), "time": round(time.time(), 3)}
+        facts = {
+            "host": self._host,
+            "pid": os.getpid(),
+            "time": round(self._since, 3),
+            "beat": round(time.time(), 3),
+            "token": self._token,
+        }
         try:
-            os.ftruncate(self._handle, 0)
             os.lseek(self._handle, 0, os.SEEK_SET)
-            os.write(self._handle, json.dumps(facts).encode("ascii"))
+            # Over what is there, so that no reader finds it empty; JSON does not mind spaces at the end.
+            os.write(self._handle, json.dumps(facts).encode("ascii").ljust(300))
         except OSError:
             return
+
+
+def project_lock(folder: Path) -> FileLock:
+    """The writer's lock of a project folder."""
+    return FileLock(folder / "lock", BEAT_SECONDS)
 
 
 if sys.platform == "win32":

@@ -85,13 +85,9 @@ def load_parts(path: Path, photos: Sequence[str], root: str = "") -> PartTable:
     """
     table = tables.read_table(path, tables.FILE_COLUMNS)
     file_at = tables.column(table.header, tables.FILE_COLUMNS)
-    starts = [tables.column(table.header, names) for names in _STARTS]
-    sides = [tables.column(table.header, names) for names in _SIDES]
-    corners = [tables.column(table.header, names) for names in _CORNERS]
-    ends = [tables.column(table.header, names) for names in _ENDS]
+    found = rectangle_columns(table.header)
     where = tr("The table of rectangles {path}", path=files.show(path))
-    by_size = None not in (*starts, *sides)
-    if file_at is None or not (by_size or None not in (*corners, *ends)):
+    if file_at is None or found is None:
         raise InputError(
             tr(
                 "{where} lacks the columns it needs (it has {value}).",
@@ -100,14 +96,14 @@ def load_parts(path: Path, photos: Sequence[str], root: str = "") -> PartTable:
             ),
             tr("Give it the columns file,x,y,width,height or file,xmin,ymin,xmax,ymax."),
         )
-    columns = [*starts, *sides] if by_size else [*corners, *ends]
+    columns, by_size = found
     index = NameIndex(photos, root)
     keys: dict[str, int] = {}
     unknown: list[str] = []
-    _check_unit(table, [at for at in columns if at is not None], where)
+    _check_unit(table, columns, where)
     for row, (fields, line) in enumerate(zip(table.rows, table.lines, strict=True)):
         place = tr("{where}, row {index} (line {line})", where=where, index=row, line=line)
-        part = _part([fields[at] for at in columns if at is not None], by_size, place)
+        part = rectangle([fields[at] for at in columns], by_size, place)
         photo = index.find(fields[file_at])
         if photo is None:
             unknown.append(fields[file_at])
@@ -123,6 +119,15 @@ def load_parts(path: Path, photos: Sequence[str], root: str = "") -> PartTable:
     return PartTable(tuple(keys), tuple(unknown))
 
 
+def rectangle_columns(header: tuple[str, ...]) -> tuple[list[int], bool] | None:
+    """Where a table has its rectangles, and whether by width and height; None where it has none."""
+    for kinds, by_size in (((*_STARTS, *_SIDES), True), ((*_CORNERS, *_ENDS), False)):
+        columns = [at for at in (tables.column(header, names) for names in kinds) if at is not None]
+        if len(columns) == 4:
+            return columns, by_size
+    return None
+
+
 def _check_unit(table: tables.Table, columns: list[int], where: str) -> None:
     """Raise `InputError` where all rectangles are given as shares of the photo."""
     try:
@@ -136,7 +141,8 @@ def _check_unit(table: tables.Table, columns: list[int], where: str) -> None:
         )
 
 
-def _part(texts: list[str], by_size: bool, place: str) -> Part:
+def rectangle(texts: list[str], by_size: bool, place: str) -> Part:
+    """The part that four fields of a table mean; raises `InputError`, which begins with ``place``."""
     try:
         a, b, c, d = (float(text) for text in texts)
         if not all(abs(number) < 1e8 for number in (a, b, c, d)):

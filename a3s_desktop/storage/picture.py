@@ -19,6 +19,7 @@ import numpy as np
 import numpy.typing as npt
 
 from a3s_desktop.i18n import mark, tr
+from a3s_desktop.storage.deep_picture import deep_layout, stretched_colour, stretched_grey
 from a3s_desktop.storage.keys import Part, locate_part
 
 if TYPE_CHECKING:
@@ -29,8 +30,6 @@ MAX_DECODED_BYTES = 800_000_000  # of a file that must be decoded whole first
 MAX_RESULT_PIXELS = 48_000_000  # what anyone is ever given: less than 256 MB
 CUT = mark("the end of the file is missing")
 FORMATS = ("JPEG", "PNG", "WEBP", "GIF", "BMP", "DIB", "TIFF", "PPM", "AVIF", "HEIF")  # never PostScript and its like
-_STRETCH = (0.1, 99.9)  # percentiles that become black and white in images of more than eight bits
-_PERCENTILE_SAMPLE = 4_000_000
 _ORIENTATION = 0x0112
 _TURNED = (5, 6, 7, 8)
 _REGISTER = threading.Lock()
@@ -70,9 +69,9 @@ class Picture:
 def read_picture(path: Path, box: tuple[int, int] | None = None, part: Part | None = None) -> Picture:
     """Read an image file.
 
-    The first frame or page; EXIF orientation applied once; colour profiles and CMYK brought to sRGB; grey images of
-    more than eight bits stretched from their 0.1th to their 99.9th percentile. A JPEG file that lacks its end is read
-    as far as it goes.
+    The first frame or page; EXIF orientation applied once; colour profiles and CMYK brought to sRGB; images of more
+    than eight bits stretched from their 0.1th to their 99.9th percentile. A JPEG file that lacks its end is read as far
+    as it goes.
 
     Parameters
     ----------
@@ -204,6 +203,7 @@ def _picture(image: Image.Image, box: tuple[int, int] | None, part: Part | None)
     jpeg = image.format in ("JPEG", "MPO")
     width, height = image.size
     _check_size(width, height, whole=not jpeg)
+    deep = deep_layout(image)  # before anything loads the image
     # Pillow turns TIFF files by itself: they say their upright size, and no orientation once they are loaded.
     turned = image.format != "TIFF" and _orientation(image) in _TURNED
     upright = (height, width) if turned else (width, height)
@@ -214,7 +214,8 @@ def _picture(image: Image.Image, box: tuple[int, int] | None, part: Part | None)
         ratio = max(size[0] / area.width, size[1] / area.height)
         image.draft(None, (max(1, int(width * ratio)), max(1, int(height * ratio))))
     image.load()
-    picture = _turned(_eight_bit(image), _orientation(image))
+    picture = _eight_bit(image) if deep is None else stretched_colour(image, deep)
+    picture = _turned(picture, _orientation(image))
     if part is not None or picture.size != size:
         across, down = picture.size[0] / upright[0], picture.size[1] / upright[1]
         corners = (
@@ -288,7 +289,7 @@ def _resized(picture: Image.Image, size: tuple[int, int], corners: tuple[float, 
 def _eight_bit(image: Image.Image) -> Image.Image:
     """The image in a mode of eight bits a channel; palettes and bitmaps resolved."""
     if image.mode.startswith(("I", "F")):
-        return _stretched(image)
+        return stretched_grey(image)
     if "transparency" in image.info:
         return image.convert("RGBA")
     if image.mode in ("P", "PA"):
@@ -296,36 +297,6 @@ def _eight_bit(image: Image.Image) -> Image.Image:
     if image.mode in ("La", "RGBa"):
         return image.convert("LA" if image.mode == "La" else "RGBA")
     return image.convert("L") if image.mode == "1" else image
-
-
-def _stretched(image: Image.Image) -> Image.Image:
-    """Grey of 16 or 32 bits or floats, stretched between two percentiles. Pillow's own conversion would clip."""
-    from PIL import Image
-
-    values = np.asarray(image)
-    if image.mode == "I" and _is_unsigned(image):
-        values = values.view(np.uint32)
-    step = max(1, int((values.size / _PERCENTILE_SAMPLE) ** 0.5))
-    sample = values[::step, ::step]
-    known = sample[np.isfinite(sample)] if values.dtype.kind == "f" else sample
-    low, high = (float(edge) for edge in np.percentile(known, _STRETCH)) if known.size else (0.0, 0.0)
-    if high <= low and known.size:
-        low, high = float(known.min()), float(known.max())
-    if high <= low:  # an even image: as bright as 16 bits say, else a middle grey
-        level = round(low * 255 / 65535) if values.dtype.kind == "u" and values.dtype.itemsize == 2 else 128
-        return Image.fromarray(np.full(values.shape, level, np.uint8))
-    grey = np.empty(values.shape, np.uint8)
-    for start in range(0, len(values), 1024):  # in blocks: a large image has no room for a second copy as floats
-        block = values[start : start + 1024].astype(np.float64)
-        block = np.nan_to_num((block - low) * (255.0 / (high - low)), posinf=255.0, neginf=0.0)
-        grey[start : start + 1024] = np.clip(np.rint(block), 0, 255)
-    return Image.fromarray(grey)
-
-
-def _is_unsigned(image: Image.Image) -> bool:
-    """Whether a 32-bit TIFF file counts without sign, which Pillow's mode cannot say."""
-    tags = getattr(image, "tag_v2", None)
-    return tags is not None and tuple(tags.get(339, (1,)) or (1,)) == (1,) and tuple(tags.get(258, ())) == (32,)
 
 
 def _pixels(picture: Image.Image, profile: bytes | None) -> npt.NDArray[np.uint8]:

@@ -182,32 +182,52 @@ def renewed(old: sqlite3.Connection, path: Path, last: int, chain: str) -> sqlit
 
 
 def failed(path: Path, error: Exception) -> StorageFailedError:
-    """What went wrong while writing, in plain words.
-
-    SQLite tells little of the cause: a small file beside the database, written and removed, says what the system says.
-    """
+    """What went wrong while writing, in plain words."""
     if isinstance(error, OSError):
         return files.write_failed(path, error)
-    text = str(error)
-    if not isinstance(error, sqlite3.Error) or not is_damage(error):
-        trouble = files.trouble_in(path.parent)
-        if trouble is not None:
-            cause, hint = files.cause_of(trouble)
-            return StorageFailedError(
-                tr("Writing {path} failed: {cause}; the change was not kept.", path=files.show(path), cause=cause), hint
-            )
-    cause, hint = text, tr("Check the drive, then try again.")
-    if "full" in text:
-        cause, hint = tr("the disk is full"), tr("Free some space and try again.")
-    elif "readonly" in text or "unable to open" in text:
-        cause, hint = (
-            tr("there is no permission to write there, or the drive is gone"),
-            tr("Check the folder, then try again."),
-        )
-    elif "disk I/O" in text:
-        cause, hint = tr("the drive reported an error"), tr("Check the drive and its cable, then try again.")
-    elif "locked" in text or "busy" in text:
-        cause, hint = tr("another program holds the file"), tr("Close the other program, then try again.")
+    cause, hint = _cause(path, error)
     return StorageFailedError(
         tr("Writing {path} failed: {cause}; the change was not kept.", path=files.show(path), cause=cause), hint
     )
+
+
+def read_failed(path: Path, error: sqlite3.Error) -> StorageFailedError:
+    """What went wrong while reading, in plain words."""
+    cause, _ = _cause(path, error, look=False)
+    return StorageFailedError(
+        tr("Reading the journal {path} failed: {cause}.", path=files.show(path), cause=cause),
+        tr("Open the project again."),
+    )
+
+
+def open_failed(path: Path, error: sqlite3.Error) -> StorageFailedError:
+    """What went wrong while opening for writing, in plain words."""
+    cause, hint = _cause(path, error)
+    return StorageFailedError(
+        tr("The journal {path} cannot be opened: {cause}.", path=files.show(path), cause=cause), hint
+    )
+
+
+def _cause(path: Path, error: Exception, look: bool = True) -> tuple[str, str]:
+    """Cause and hint of an error of SQLite.
+
+    It tells little of the cause: with ``look``, a small file beside the database, written and removed, tells more.
+    """
+    text = str(error)
+    if look and not (isinstance(error, sqlite3.Error) and is_damage(error)):
+        trouble = files.trouble_in(path.parent)
+        if trouble is not None:
+            return files.cause_of(trouble)
+    if "full" in text:
+        return tr("the disk is full"), tr("Free some space and try again.")
+    if "readonly" in text or "unable to open" in text:
+        return tr("there is no permission to write there, or the drive is gone"), tr(
+            "Check the folder, then try again."
+        )
+    if "disk I/O" in text:
+        return tr("the drive reported an error"), tr("Check the drive and its cable, then try again.")
+    if "locked" in text or "busy" in text:
+        return tr("another program holds the file"), tr("Close the other program, then try again.")
+    if "malformed" in text or "not a database" in text:
+        return tr("what the drive gave back is damaged"), tr("Check the drive and its cable, then try again.")
+    return text, tr("Check the drive, then try again.")

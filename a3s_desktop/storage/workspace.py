@@ -33,14 +33,15 @@ import numpy.typing as npt
 from a3s_desktop.core.types import FloatArray, InitialOptions, InitialState, StrategyOptions
 from a3s_desktop.errors import InputError, ProjectError, ReadOnlyError
 from a3s_desktop.i18n import tr
-from a3s_desktop.storage import files
+from a3s_desktop.storage import array_files, files
 from a3s_desktop.storage.artifacts import Arrays, ArtifactStore, fingerprint
+from a3s_desktop.storage.conflicts import conflict_copies
 from a3s_desktop.storage.features import FeatureFile
 from a3s_desktop.storage.items import Items, locate
 from a3s_desktop.storage.journal import Journal
 from a3s_desktop.storage.journal_opening import create_journal, open_journal, read_journal
 from a3s_desktop.storage.journal_types import Recovery
-from a3s_desktop.storage.lock import FileLock
+from a3s_desktop.storage.lock import FileLock, project_lock
 from a3s_desktop.storage.matching import Labels
 from a3s_desktop.storage.pointer import pointer_name, pointer_text, project_folder
 from a3s_desktop.storage.project_file import (
@@ -57,7 +58,7 @@ from a3s_desktop.task import Task
 __all__ = ["ProjectSpec", "SpecReport", "Workspace", "check_spec", "create_workspace", "open_workspace"]
 
 JOURNAL_FILE, ARTIFACTS_FOLDER = "journal.sqlite", "artifacts"
-_LABELS, _LOCK = "labels.json", "lock"
+_LABELS = "labels.json"
 _BLOCK_VALUES = 1 << 20
 _OF_EPOCH = re.compile(r"items(?:-(\d{1,7}))?\.json|features-(?:(\d{1,7})-)?\d{1,7}\.npy")
 
@@ -110,6 +111,16 @@ class Workspace:
                 ),
             )
 
+        copies = conflict_copies(folder)
+        if copies:
+            self.warnings += (
+                tr(
+                    "A program that synchronises folders left copies of changes made on two computers: {names}. "
+                    "Keep them until you have looked at them.",
+                    names=", ".join(files.show(one.name) for one in copies[:5]),
+                ),
+            )
+
     @property
     def recovery(self) -> Recovery:
         """What opening the journal had to repair; its ``text`` is empty where nothing was wrong."""
@@ -129,11 +140,13 @@ class Workspace:
         path = self.folder / feature_name(index, self.epoch)
         try:
             values = np.load(files.long_path(path), mmap_mode="r", allow_pickle=False)
-        except (OSError, ValueError, EOFError) as error:
+        except (FileNotFoundError, ValueError, EOFError) as error:
             raise ProjectError(
                 tr("The features {path} are missing or damaged.", path=files.show(path)),
                 tr("Restore the file from a backup."),
             ) from error
+        except OSError as error:
+            raise files.read_failed(path, error) from error
         if values.dtype != np.float32 or values.shape != (len(self.items), facts["columns"]):
             raise ProjectError(
                 tr(
@@ -324,7 +337,7 @@ def _copy_view(
     count, columns = len(view.values) if rows is None else len(rows), view.values.shape[1]
     step = max(1, _BLOCK_VALUES // columns)
     with files.atomic_file(target) as file:
-        files.write_header(file, (count, columns), np.dtype(np.float32))
+        array_files.write_header(file, (count, columns), np.dtype(np.float32))
         for start in range(0, count, step):
             task.step(share[0] + share[1] * start / count)
             block = view.values[start : start + step] if rows is None else view.values[rows[start : start + step]]
@@ -336,13 +349,13 @@ def _copy_view(
             files.write_all(file, block.data)
     copied = np.load(target, mmap_mode="r", allow_pickle=False)
     source = str(view.path)
-    return {"source": source, "rows": count, "columns": columns, "sha256": files.hash_array(copied)}
+    return {"source": source, "rows": count, "columns": columns, "sha256": array_files.hash_array(copied)}
 
 
 # ------------------------------------------------------------------------------------------------ opening
 
 
-def open_workspace(folder: Path, read_only: bool = False) -> Workspace:
+def open_workspace(folder: Path, read_only: bool = False, take_over: bool = False) -> Workspace:
     """Open a project folder.
 
     Parameters
@@ -351,6 +364,8 @@ def open_workspace(folder: Path, read_only: bool = False) -> Workspace:
         The folder, or the ``.a3s`` file in it.
     read_only : bool
         Take no lock and write nothing; possible beside a writer and without permission to write.
+    take_over : bool
+        Take the lock also from another computer; see `FileLock.acquire`.
 
     Raises
     ------
@@ -372,8 +387,8 @@ def open_workspace(folder: Path, read_only: bool = False) -> Workspace:
                 tr("There is no permission to write in the project {folder}.", folder=files.show(folder)),
                 tr("Open it read-only, or change the permissions of its folder."),
             )
-        lock = FileLock(folder / _LOCK)
-        lock.acquire()
+        lock = project_lock(folder)
+        lock.acquire(take_over)
     try:
         where = folder / items_name(epoch_of(facts))
         root = locate(facts["images"]["absolute"], facts["images"]["relative"], folder)
@@ -382,6 +397,8 @@ def open_workspace(folder: Path, read_only: bool = False) -> Workspace:
             files.sweep(folder)
             _sweep_epochs(folder, facts)
         journal = (open_journal if lock is not None else read_journal)(folder / JOURNAL_FILE)
+        if lock is not None:
+            journal.ask_before_writing(lock.check)
         try:
             return Workspace(folder, facts, items, journal, lock)
         except BaseException:

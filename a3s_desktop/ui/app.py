@@ -20,14 +20,17 @@ from PySide6.QtCore import (
     QTranslator,
     qInstallMessageHandler,
 )
+from PySide6.QtGui import QIcon
 from PySide6.QtWidgets import QApplication
 
 from a3s_desktop import __version__, i18n
+from a3s_desktop.i18n import tr
 from a3s_desktop.logs import crash_hooks, qt_level, start_logging
 from a3s_desktop.resources import resource
 from a3s_desktop.settings import SettingsStore
 from a3s_desktop.ui.first_page import FirstPage, Loading
-from a3s_desktop.ui.theme import apply_theme, icon
+from a3s_desktop.ui.last_run import FormerEnd, LastRun
+from a3s_desktop.ui.theme import apply_theme
 
 if TYPE_CHECKING:
     from a3s_desktop.logs import Crash
@@ -37,6 +40,7 @@ __all__ = ["main", "make_application", "speak"]
 
 NAME = "a3s-desktop"
 TRACE_VARIABLE = "A3S_TRACE_FILE"  # see trace.py
+_FAILED_STARTS = 2  # in a row, after which safe mode is offered
 # The GUI thread asks for the interpreter after every Qt call; a worker that computes in Python gives it up this often.
 _SWITCH = 0.001  # seconds
 
@@ -51,7 +55,7 @@ def make_application(arguments: list[str] | None = None) -> QApplication:
     app.setApplicationDisplayName("A3S Desktop")
     app.setApplicationVersion(__version__)
     app.setDesktopFileName(NAME)
-    app.setWindowIcon(icon("app", size=256))
+    app.setWindowIcon(QIcon(str(resource("icons", "app.svg"))))  # drawn in the sizes that the desktop asks for
     return app
 
 
@@ -67,7 +71,7 @@ def speak(app: QApplication, setting: str) -> str:
     return chosen
 
 
-def main(project: Path | None = None, read_only: bool = False, demo: str | None = None) -> int:
+def main(project: Path | None = None, read_only: bool = False, demo: str | None = None, safe_mode: bool = False) -> int:
     """Run the program until its window is closed.
 
     Parameters
@@ -78,26 +82,34 @@ def main(project: Path | None = None, read_only: bool = False, demo: str | None 
         How ``project`` is opened.
     demo : str, optional
         Name of a demo to be opened: made first, with progress, where it is not there yet.
+    safe_mode : bool
+        With the settings that a new user has, of which nothing is kept, and without the map. Offered by itself after
+        two starts that failed.
 
     Returns
     -------
     int
         Exit code.
     """
-    log_file = start_logging(Path(platformdirs.user_log_dir(NAME, appauthor=False)))
-    former = sys.getswitchinterval()
+    logs = Path(platformdirs.user_log_dir(NAME, appauthor=False))
+    log_file = start_logging(logs)
+    last_run = LastRun(logs if log_file.path is not None else None)
+    former = last_run.begin()
+    interval = sys.getswitchinterval()
     handlers: dict[signal.Signals, Any] = {}
     sys.setswitchinterval(_SWITCH)
     qInstallMessageHandler(_log_qt)
     try:
         app = make_application()
-        settings = SettingsStore(Path(platformdirs.user_config_dir(NAME, appauthor=False)) / "settings.json")
+        safe_mode = safe_mode or (former.failed_starts >= _FAILED_STARTS and _wants_safe_mode())
+        config = Path(platformdirs.user_config_dir(NAME, appauthor=False)) / "settings.json"
+        settings = SettingsStore(None if safe_mode else config)
         for problem in settings.problems:
             log.warning("%s", problem)
         speak(app, settings.value.language)
         apply_theme(app, settings.value.theme, settings.value.text_size)
         trace = os.environ.get(TRACE_VARIABLE)
-        run = _Run(settings, log_file.path, Path(trace) if trace else None)
+        run = _Run(settings, log_file.path, Path(trace) if trace else None, last_run, former, safe_mode)
         if project is not None:
             run.first.open(project, read_only)
         elif demo is not None:
@@ -107,12 +119,13 @@ def main(project: Path | None = None, read_only: bool = False, demo: str | None 
             run.begin()
             code = int(app.exec())
             run.end()
+            last_run.end()
             app.sendPostedEvents(None, QEvent.Type.DeferredDelete)
         return code
     finally:
         for number, handler in handlers.items():
             signal.signal(number, handler)
-        sys.setswitchinterval(former)
+        sys.setswitchinterval(interval)
         qInstallMessageHandler(None)
         log_file.close()
 
@@ -120,8 +133,17 @@ def main(project: Path | None = None, read_only: bool = False, demo: str | None 
 class _Run:
     """The first page, and the program that comes behind it."""
 
-    def __init__(self, settings: SettingsStore, log_file: Path | None, trace_file: Path | None) -> None:
+    def __init__(
+        self,
+        settings: SettingsStore,
+        log_file: Path | None,
+        trace_file: Path | None,
+        last_run: LastRun,
+        former: FormerEnd,
+        safe_mode: bool,
+    ) -> None:
         self.first = FirstPage(settings)
+        self._last_run, self._former, self._safe_mode = last_run, former, safe_mode
         self._files = {"log_file": log_file, "trace_file": trace_file, "thumbnail_file": thumbnail_file()}
         self._settings = settings
         self._program: Program | None = None
@@ -149,18 +171,40 @@ class _Run:
     def _build(self) -> Iterator[None]:
         from a3s_desktop.ui.program import Program
 
-        self._program = Program(self._settings, demo_folder(), **self._files, first=self.first)
+        self._program = Program(
+            self._settings, demo_folder(), **self._files, first=self.first, with_map=not self._safe_mode
+        )
         return self._program.build()
 
     def _done(self) -> None:
         program = self._program
         assert program is not None
         self._complete = True
+        self._last_run.complete()
         for crash in self._crashes:
             program.crashes.report(crash)
+        program.crashes.tell_former(self._former)
         if program.trace is not None:
             program.help.offers_tour = False  # a traced run measures; nobody is there to be shown around
             program.trace.window(int(program.window.winId()))
+
+
+def _wants_safe_mode() -> bool:
+    """Ask, before anything else is built."""
+    from a3s_desktop.ui.dialogs import MessageDialog
+
+    choices: list[str] = []
+    dialog = MessageDialog(
+        None,
+        tr("A3S Desktop – safe mode"),
+        tr("The program did not come to start twice in a row."),
+        tr("In safe mode it starts with the settings of a new user and without the map. Your projects are safe."),
+        buttons=(("close", tr("Start as usual")), ("safe", tr("Start in safe mode"))),
+        primary="safe",
+    )
+    dialog.chosen.connect(choices.append)
+    dialog.exec()
+    return choices == ["safe"]
 
 
 def demo_folder() -> Path:

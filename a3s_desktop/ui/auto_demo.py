@@ -370,7 +370,7 @@ class Driver:
         data = QBuffer()
         data.open(QIODevice.OpenModeFlag.WriteOnly)
         image.save(data, "PNG")
-        files.atomic_write(path, data.data().data())
+        files.atomic_write(path, bytes(data.data().data()))
         self._results.pictures.append(path.name)
 
     def _note_error(self, error: BaseException) -> None:

@@ -89,11 +89,15 @@ class Bridge(QObject):
     layoutReady = Signal(object)  # noqa: N815
     pairPainted = Signal(object)  # noqa: N815
 
-    def __init__(self, jobs: Jobs, parent: QObject | None = None, room: EngineRoom | None = None) -> None:
+    def __init__(
+        self, jobs: Jobs, parent: QObject | None = None, room: EngineRoom | None = None, layout: bool = True
+    ) -> None:
         super().__init__(parent)
+        self._with_layout = layout
         self._jobs = jobs
         self._room = room or EngineRoom()
         self._project: Opened | None = None
+        self._read_only = False  # how it was opened
         self._state: SessionState | None = None
         self._phase = BridgePhase.CLOSED
         self._painted = -1  # id of the question whose pair has been painted
@@ -147,16 +151,26 @@ class Bridge(QObject):
     # Opening and closing
 
     @Slot(object, bool)
-    def open(self, folder: Path, read_only: bool = False) -> None:
-        """Open a project instead of the current one. Ends in ``opened`` or ``openFailed``; `cancel_open` stops it."""
+    def open(self, folder: Path, read_only: bool = False, take_over: bool = False) -> None:
+        """Open a project instead of the current one; see `open_session`.
+
+        Ends in ``opened`` or ``openFailed``; `cancel_open` stops it.
+        """
         self.close_project()
+        self._read_only = read_only
         self._set_phase(BridgePhase.OPENING)
         job = self._jobs.submit(
-            Worker.ENGINE, self._room.open, Path(folder), read_only,
+            Worker.ENGINE, self._room.open, Path(folder), read_only, take_over,
             done=self._on_opened, failed=self._on_open_failed, reported=self._on_progress, with_task=True,
         )  # fmt: skip
         self._opening = (job, Path(folder))
         self._update_busy()
+
+    @Slot()
+    def reopen(self) -> None:
+        """Take the state anew from what is on the disk."""
+        if self._project is not None:
+            self.open(self._project.folder, self._read_only)
 
     @Slot()
     def cancel_open(self) -> None:
@@ -344,8 +358,11 @@ class Bridge(QObject):
         # The session has put everything back: the same pair is asked again, and its images are still on screen.
         self._set_phase(_phase_of(self._state))
         self._update_busy()
-        if isinstance(error, A3SError) and not isinstance(error, StaleAnswerError):
-            self.failed.emit(error)
+        if isinstance(error, A3SError):
+            if not isinstance(error, StaleAnswerError):
+                self.failed.emit(error)
+        elif not isinstance(error, Cancelled):
+            self.reopen()  # a bug: what the memory holds may be half of a change, the journal is whole
 
     @Slot(object)
     def _on_failed(self, error: BaseException) -> None:
@@ -393,7 +410,7 @@ class Bridge(QObject):
     # The map's positions
 
     def _start_layout(self, work: Any) -> None:
-        if work is not None:
+        if work is not None and self._with_layout:
             self._layout = self._jobs.submit(
                 Worker.BACKGROUND, work, done=self._on_layout, failed=self._on_layout_failed, with_task=True
             )

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import platform
 from pathlib import Path
 
 from PySide6.QtCore import QObject, Qt, Signal, Slot
 
-from a3s_desktop.logs import Crash, describe_crash
-from a3s_desktop.ui.dialogs import show_crash
+from a3s_desktop import __version__
+from a3s_desktop.i18n import tr
+from a3s_desktop.logs import Crash, describe_crash, log_tail
+from a3s_desktop.ui.dialogs import CrashDialog, show_crash
 from a3s_desktop.ui.jobs import Jobs
+from a3s_desktop.ui.last_run import FormerEnd
 from a3s_desktop.ui.main_window import MainWindow
 
 
@@ -20,7 +24,7 @@ class CrashReport(QObject):
     window : MainWindow
     jobs : Jobs
     log_file : Path or None
-        Named in the dialog.
+        Its end is among the details.
     """
 
     _arrived = Signal(object)
@@ -48,6 +52,19 @@ class CrashReport(QObject):
         self._shown = True
         dialog = show_crash(self._window, crash, self._log_file)
         dialog.chosen.connect(self._on_choice)
+
+    def tell_former(self, former: FormerEnd) -> None:
+        """Say that the last run broke down, where it did."""
+        if former.crash:
+            head = f"A3S Desktop {__version__}, Python {platform.python_version()}, {platform.platform()}"
+            dialog = CrashDialog(
+                self._window,
+                tr("The program ended unexpectedly the last time."),
+                tr("Every answer that you gave is saved. The details below help to find the reason."),
+                f"{head}\n{former.crash}\n\n{log_tail(self._log_file)}",
+                (("close", tr("Close")),),
+            )
+            dialog.open()
 
     @Slot(str)
     def _on_choice(self, choice: str) -> None:

@@ -7,11 +7,11 @@ import sys
 import traceback
 from pathlib import Path
 
-import numpy as np
 import PySide6
 from PySide6.QtCore import Qt, Signal, Slot
 from PySide6.QtGui import QGuiApplication, QPalette, QShowEvent
 from PySide6.QtWidgets import (
+    QCheckBox,
     QDialog,
     QHBoxLayout,
     QLabel,
@@ -24,12 +24,14 @@ from PySide6.QtWidgets import (
 from a3s_desktop import __version__
 from a3s_desktop.errors import A3SError, ContradictionError
 from a3s_desktop.i18n import tr
-from a3s_desktop.logs import Crash
+from a3s_desktop.logs import Crash, log_tail, without_names
 from a3s_desktop.ui.theme import SPACE_2, SPACE_4, SPACE_5, icon_pixmap, set_role, tokens
 
 
 def system_details() -> str:
     """Versions that a report of a problem should carry; no names, no paths."""
+    import numpy as np  # here, since a dialog may be the first thing that is shown
+
     return (
         f"A3S Desktop {__version__}, Python {platform.python_version()}, PySide6 {PySide6.__version__}, "
         f"NumPy {np.__version__}, {platform.system()} {platform.release()} {platform.machine()}, "
@@ -86,11 +88,13 @@ class MessageDialog(QDialog):
         layout.setSpacing(SPACE_4)
         layout.addLayout(self._text(symbol, message, hint))
         if show_details and details:
-            view = QPlainTextEdit(details)
-            view.setReadOnly(True)
-            view.setMinimumHeight(220)
-            view.setAccessibleName(tr("Details"))
-            layout.addWidget(view, 1)
+            self.view = QPlainTextEdit(details)
+            self.view.setReadOnly(True)
+            self.view.setMinimumHeight(220)
+            self.view.setAccessibleName(tr("Details"))
+            layout.addWidget(self.view, 1)
+        self.below = QVBoxLayout()  # between the text and the buttons
+        layout.addLayout(self.below)
         layout.addLayout(self._buttons(buttons or (("close", tr("Close")),), primary))
 
     def _text(self, symbol: str, message: str, hint: str) -> QHBoxLayout:
@@ -169,16 +173,57 @@ def show_error(parent: QWidget, error: A3SError, title: str = "A3S Desktop") -> 
     return dialog
 
 
-def show_crash(parent: QWidget | None, crash: Crash, log_file: Path | None = None) -> MessageDialog:
-    """Say that a bug was met. The answers are safe, since each is on disk before the next pair is shown."""
+class CrashDialog(MessageDialog):
+    """Says that a bug was met. The answers are safe, since each is on disk before the next pair is shown.
+
+    The details are without the names of images, folders and projects, unless they are asked for.
+
+    Parameters
+    ----------
+    parent : QWidget or None
+    message, hint : str
+    details : str
+        Versions, traceback, the end of the log.
+    buttons, primary
+        As of `MessageDialog`.
+    """
+
+    def __init__(
+        self,
+        parent: QWidget | None,
+        message: str,
+        hint: str,
+        details: str,
+        buttons: tuple[tuple[str, str], ...],
+        primary: str = "close",
+    ) -> None:
+        self._all, self._bare = details, without_names(details)
+        super().__init__(
+            parent, tr("A3S Desktop – unexpected problem"), message, hint,
+            buttons=buttons, primary=primary, details=self._bare, show_details=True,
+        )  # fmt: skip
+        self.with_names = QCheckBox(tr("With the names of images and folders"))
+        self.with_names.toggled.connect(self._choose_details)
+        self.below.addWidget(self.with_names)
+
+    @Slot(bool)
+    def _choose_details(self, whole: bool) -> None:
+        self._details = self._all if whole else self._bare
+        self.view.setPlainText(self._details)
+
+
+def show_crash(parent: QWidget | None, crash: Crash, log_file: Path | None = None) -> CrashDialog:
+    """Say that a bug was met, and offer to go on."""
     hint = tr(
         "Every answer that you gave is saved. You can go on; if it happens again, quit and start the program again."
     )
-    if log_file is not None:
-        hint += " " + tr("More is in the log file {path}.", path=log_file)
-    dialog = MessageDialog(
-        parent, tr("A3S Desktop – unexpected problem"), tr("Something went wrong inside the program."), hint,
-        buttons=(("quit", tr("Quit")), ("close", tr("Go on"))), details=crash.details, show_details=True,
+    details = crash.details
+    tail = log_tail(log_file)
+    if tail:
+        details += f"\n\n{tail}"
+    dialog = CrashDialog(
+        parent, tr("Something went wrong inside the program."), hint, details,
+        (("quit", tr("Quit")), ("close", tr("Go on"))),
     )  # fmt: skip
     dialog.open()
     return dialog

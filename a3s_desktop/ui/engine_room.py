@@ -95,12 +95,12 @@ class EngineRoom:
         self._id = 0
         self._ids = itertools.count(1)
 
-    def open(self, folder: Path, read_only: bool, task: Task) -> Opened:
+    def open(self, folder: Path, read_only: bool, take_over: bool, task: Task) -> Opened:
         """Open a project instead of the current one. Raises `ProjectError` and its kin."""
         from a3s_desktop.session.opening import open_session
 
         self.close()
-        session, report = open_session(folder, read_only=read_only, task=task)
+        session, report = open_session(folder, read_only=read_only, task=task, take_over=take_over)
         self._session = session
         self._id = next(self._ids)
         layout = MapLayout(self._id, session.workspace)

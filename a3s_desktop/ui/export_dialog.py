@@ -173,7 +173,8 @@ class ExportDialog(QDialog):
         self.singles = _box(tr("Single images, too, in one folder"), True)
         self.junk = _box(tr("Junk, too, in one folder"), False)
         self.merge = _box(tr("Add the name to side-cars that are there"), False)
-        for name in ("by_name", "singles", "junk", "merge"):
+        self.excel = _box(tr("For Excel: begin with a mark, so that ä and 日 are read right"), False)
+        for name in ("by_name", "singles", "junk", "merge", "excel"):
             layout.addWidget(getattr(self, name))
             self._parts[name] = [getattr(self, name)]
         return box
@@ -208,7 +209,12 @@ class ExportDialog(QDialog):
         """All that is chosen."""
         how = next(how for how, button in self.how.items() if button.isChecked())
         options = ExportOptions(
-            how, self.by_name.isChecked(), self.singles.isChecked(), self.junk.isChecked(), self.merge.isChecked()
+            how,
+            self.by_name.isChecked(),
+            self.singles.isChecked(),
+            self.junk.isChecked(),
+            self.merge.isChecked(),
+            self.excel.isChecked(),
         )
         return ExportRequest(self.kind, Path(self.path.text()), options)
 

@@ -26,6 +26,9 @@ _BY_QT = (b"jpeg", b"png", b"webp", b"tiff")  # it shows half a GIF or BMP witho
 _NOT_BY_QT = (
     # Scientific images have any range, where Qt takes the largest number (or 1.0) for white.
     QImage.Format.Format_Grayscale16,
+    QImage.Format.Format_RGBX64,
+    QImage.Format.Format_RGBA64,
+    QImage.Format.Format_RGBA64_Premultiplied,
     QImage.Format.Format_RGBX32FPx4,
     QImage.Format.Format_RGBA32FPx4,
     QImage.Format.Format_RGBA32FPx4_Premultiplied,

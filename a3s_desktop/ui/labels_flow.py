@@ -9,12 +9,14 @@ from typing import TYPE_CHECKING, Any
 from PySide6.QtCore import QObject, Slot
 from PySide6.QtWidgets import QFileDialog
 
-from a3s_desktop.errors import A3SError, KnownApartError
+from a3s_desktop.errors import A3SError, InputError, KnownApartError
 from a3s_desktop.i18n import tr
 from a3s_desktop.session.known_labels import LabelsPlan
 from a3s_desktop.session.operations import Merge
 from a3s_desktop.settings import SettingsStore
 from a3s_desktop.storage.label_file import load_known_labels
+from a3s_desktop.storage.person_names import known_people
+from a3s_desktop.task import Task
 from a3s_desktop.ui.bridge import Bridge
 from a3s_desktop.ui.dialogs import ask, show_error
 from a3s_desktop.ui.engine_room import Reading
@@ -50,15 +52,47 @@ class LabelsFlow(QObject):
 
     @Slot()
     def begin(self) -> None:
-        """Ask for the file."""
+        """Ask where the names come from."""
         if self._bridge.project is None:
             return
+        dialog = ask(
+            self._window,
+            tr("Known names"),
+            tr("Where are the names?"),
+            tr(
+                "In a table with a row for each image, or in the photos: digiKam, Lightroom and other photo programs "
+                "note there, or in XMP files beside them, who is where."
+            ),
+            (("close", tr("Cancel")), ("photos", tr("In the photos")), ("table", tr("In a table…"))),
+            "table",
+        )
+        dialog.chosen.connect(self._on_source)
+
+    @Slot(str)
+    def _on_source(self, choice: str) -> None:
+        if choice == "table":
+            self._ask_file()
+        elif choice == "photos":
+            self.read_photos()
+
+    def _ask_file(self) -> None:
         dialog = QFileDialog(self._window, tr("Known names"), self._settings.value.last_folder)
         dialog.setFileMode(QFileDialog.FileMode.ExistingFile)
         dialog.setNameFilters([tr("Tables of names (*.csv *.tsv *.json)"), tr("All files (*)")])
         dialog.fileSelected.connect(self.read)
         dialog.finished.connect(dialog.deleteLater)
         dialog.open()
+
+    def read_photos(self) -> None:
+        """Read what the photos say in the background, then show what it would do."""
+        project = self._bridge.project
+        if project is None:
+            return
+        self._file, self._project = project.items.root, project.id
+        self._jobs.submit(
+            Worker.BACKGROUND, known_people, project.items.root, project.items.paths, Task(),
+            done=self._on_rows, failed=self._on_failed,
+        )  # fmt: skip
 
     @Slot(str)
     def read(self, name: str) -> None:
@@ -76,7 +110,13 @@ class LabelsFlow(QObject):
     @Slot(object)
     def _on_rows(self, rows: Any) -> None:
         project = self._bridge.project
-        if project is not None and project.id == self._project:
+        if project is None or project.id != self._project:
+            return
+        if not rows:
+            message = tr("No photo names a person.")
+            hint = tr("Note persons in your photo program, or take the names from a table.")
+            show_error(self._window, InputError(message, hint), tr("Known names"))
+        else:
             self._bridge.read(Reading.LABELS, rows, done=self._on_plan)
 
     @Slot(object)

@@ -80,9 +80,8 @@ def look(data: MapData, by: ColourBy, items: IndexArray | None = None) -> Look:
     if not len(labels):
         return Look(np.zeros(0, np.uint8), shapes)
     if by is ColourBy.CONFIRMED and confirmed is not None:
-        slots = confirmed.astype(np.uint8)
-        slots += np.uint8(GREY)
-        shapes[~confirmed] = Shape.RING
+        slots = confirmed.astype(np.uint8) + np.uint8(GREY)
+        shapes[np.logical_not(confirmed)] = Shape.RING
     elif by is ColourBy.DOUBT and doubt is not None:
         known = np.isfinite(doubt)
         level = np.clip(np.nan_to_num(doubt, posinf=0, neginf=0) * STEPS, 0, STEPS - 1).astype(np.uint8)

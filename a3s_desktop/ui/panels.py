@@ -20,7 +20,8 @@ class Panels(QObject):
     Parameters
     ----------
     bridge : Bridge
-    map_panel : MapPanel
+    map_panel : MapPanel or None
+        None: there is no map (safe mode).
     cluster_view : ClusterView
     cluster_dock : QDockWidget
         Shown and raised when a cluster of the map is clicked.
@@ -29,7 +30,7 @@ class Panels(QObject):
     def __init__(
         self,
         bridge: Bridge,
-        map_panel: MapPanel,
+        map_panel: MapPanel | None,
         cluster_view: ClusterView,
         cluster_dock: QDockWidget,
         parent: QObject | None = None,
@@ -44,7 +45,8 @@ class Panels(QObject):
         bridge.closed.connect(self._on_closed)
         bridge.stateChanged.connect(self._on_state_changed)
         bridge.layoutReady.connect(self._on_layout)
-        map_panel.clusterClicked.connect(self.show_cluster)
+        if map_panel is not None:
+            map_panel.clusterClicked.connect(self.show_cluster)
 
     @Slot(int)
     def show_cluster(self, cluster: int) -> None:
@@ -63,36 +65,40 @@ class Panels(QObject):
         if self._followed is None or self._followed not in members:
             self._followed = int(members[0])
         self._view.show_cluster(cluster, members.tolist())
-        self._panel.map.set_selected_cluster(cluster)
+        if self._panel is not None:
+            self._panel.map.set_selected_cluster(cluster)
 
     @Slot(object)
     def _on_opened(self, opened: Opened) -> None:
         self._followed = None
-        self._panel.map.set_selected_cluster(None)
-        self._panel.map.set_pair(None)
-        self._panel.map.set_points(None)
-        self._panel.map.set_items(opened.items)
+        if self._panel is not None:
+            self._panel.map.set_selected_cluster(None)
+            self._panel.map.set_pair(None)
+            self._panel.map.set_points(None)
+            self._panel.map.set_items(opened.items)
         self._view.set_items(opened.items)
 
     @Slot()
     def _on_closed(self) -> None:
         self._followed = None
-        if self._panel.made:
+        if self._panel is not None and self._panel.made:
             self._panel.map.set_items(None)
             self._panel.map.set_points(None)
         self._view.set_items(None)
 
     @Slot(object)
     def _on_layout(self, points: PointGrid) -> None:
-        self._panel.map.set_points(points)
+        if self._panel is not None:
+            self._panel.map.set_points(points)
 
     @Slot(object, object)
     def _on_state_changed(self, state: SessionState, change: Change) -> None:
         opened = change.kind is ChangeKind.OPENED
-        self._panel.map.set_labels(state.labels, None if opened else change.moved)
         question = state.question
         pair = (question.left, question.right) if question is not None else (None, None)
-        self._panel.map.set_pair(*pair)
+        if self._panel is not None:
+            self._panel.map.set_labels(state.labels, None if opened else change.moved)
+            self._panel.map.set_pair(*pair)
         self._view.set_pair(*pair)
         if self._followed is not None and len(change.moved):
             self._show(int(state.labels[self._followed]))

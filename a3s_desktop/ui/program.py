@@ -65,6 +65,8 @@ class Program:
         Where small copies of images are kept.
     first : FirstPage, optional
         The window that is shown already. With it nothing is built yet: go through `build` to its end, step by step.
+    with_map : bool
+        False in safe mode: the map is neither computed nor drawn.
 
     Attributes
     ----------
@@ -80,8 +82,10 @@ class Program:
         trace_file: Path | None = None,
         thumbnail_file: Path | None = None,
         first: FirstPage | None = None,
+        with_map: bool = True,
     ) -> None:
         self.settings = settings
+        self._with_map = with_map
         self.first = first if first is not None else FirstPage(settings)
         self.shortcuts, self.window = self.first.shortcuts, self.first.window
         self._files = (demo_folder, log_file, trace_file, thumbnail_file)
@@ -98,7 +102,7 @@ class Program:
             max_bytes=settings.value.image_cache_mb * 1_000_000,
             copies=_copies(thumbnail_file, settings.value.thumbnail_cache_mb),
         )
-        self.bridge = Bridge(self.jobs)
+        self.bridge = Bridge(self.jobs, layout=self._with_map)
         self.creator = Creator(self.jobs)
         self.trace = Trace(trace_file, self.bridge) if trace_file is not None else None
         yield from self.shortcuts.draw_icons()
@@ -120,7 +124,10 @@ class Program:
         for page in (self.pages.new, self.pages.progress, self.pages.label):
             self.window.add_page(page)
         yield
-        self.window.add_dock("map", tr("Map"), self.map_panel)
+        if self._with_map:
+            self.window.add_dock("map", tr("Map"), self.map_panel)
+        else:
+            self.shortcuts.action("panel.map").setEnabled(False)
         cluster_dock = self.window.add_dock("cluster", tr("Cluster images"), self.clusters)
         history_dock = self.window.add_dock("history", tr("History"), self.history)
         self.old_answers = HistoryFlow(
@@ -129,7 +136,8 @@ class Program:
         self.progress = ProgressPanel(self.bridge, self.shortcuts)
         self.window.add_dock("progress", tr("Progress"), self.progress)
         self.window.arrange()  # in the same step: it hides the docks, which a window that is shown would show
-        self.panels = Panels(self.bridge, self.map_panel, self.clusters, cluster_dock, self.window)
+        shown_map = self.map_panel if self._with_map else None
+        self.panels = Panels(self.bridge, shown_map, self.clusters, cluster_dock, self.window)
         self.shell = Shell(
             self.window,
             self.pages,
@@ -161,13 +169,15 @@ class Program:
         self.labels_flow = LabelsFlow(self.window, self.bridge, self.jobs, self.shortcuts, settings)
         yield
         self.merge_flow = MergeFlow(self.window, self.bridge, self.loader, self.shortcuts, settings)
-        self.map_corrections = MapCorrections(self.bridge, self.map_panel, self.corrections, self.window)
-        self.map_export = MapExport(self.window, self.map_panel, self.jobs, settings)
+        if self._with_map:
+            self.map_corrections = MapCorrections(self.bridge, self.map_panel, self.corrections, self.window)
+            self.map_export = MapExport(self.window, self.map_panel, self.jobs, settings)
         if self.trace is not None:
             self.trace.watch(self.label)
         self.label.exportWanted.connect(self.export_flow.begin)
         self.label.clustersWanted.connect(self.clusters_desk.show_clusters)
-        self.map_maker = MapMaker(self.map_panel, self.window.pages, self.pages.start, self.bridge, self.jobs)
+        if self._with_map:
+            self.map_maker = MapMaker(self.map_panel, self.window.pages, self.pages.start, self.bridge, self.jobs)
         self.garbage = GarbageCollector()
         self.first.hand_over(self)
 

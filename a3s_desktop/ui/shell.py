@@ -25,6 +25,7 @@ from a3s_desktop.ui.main_window import MainWindow
 from a3s_desktop.ui.new_project import NewProjectPage
 from a3s_desktop.ui.progress_page import ProgressPage
 from a3s_desktop.ui.recent import ProjectCard, blank_card, probe_project
+from a3s_desktop.ui.repair_flow import RepairFlow
 from a3s_desktop.ui.shortcuts import Shortcuts
 from a3s_desktop.ui.start_page import StartPage
 
@@ -78,6 +79,7 @@ class Shell(QObject):
         self._demo_folder = demo_folder
         self._return_to: QWidget = pages.start  # where a creation that is stopped goes back to
         self._leaving = False
+        self._repairs = RepairFlow(window, jobs, self.open_project)
         self._patience = self._timer(_PATIENCE, self._show_opening)
         self._busy_timer = self._timer(_BUSY_AFTER, self._show_busy)
         window.may_close = self._may_close
@@ -112,13 +114,13 @@ class Shell(QObject):
         self._update_actions()
 
     @Slot(object, bool)
-    def open_project(self, folder: Path, read_only: bool = False) -> None:
+    def open_project(self, folder: Path, read_only: bool = False, take_over: bool = False) -> None:
         """Open a project; a page with progress appears if that takes long."""
         if self._creator.creating:
             return
         self._pages.progress.begin(tr("Opening {name}", name=folder.name))
         self._patience.start()
-        self._bridge.open(folder, read_only)
+        self._bridge.open(folder, read_only, take_over)
         self._update_actions()
 
     @Slot(str)
@@ -310,29 +312,25 @@ class Shell(QObject):
         if folder is None:
             return
         if isinstance(error, ProjectLockedError):
-            dialog = ask(
-                self._window, tr("Project in use"), error.message,
-                tr("You can look at it and export it here; answers can only be given in the other window."),
-                (("close", tr("Cancel")), ("read", tr("Open read-only"))), "read", symbol="lock",
-            )  # fmt: skip
-            dialog.chosen.connect(partial(self._on_locked_choice, folder))
+            self._repairs.offer_for_locked(folder, error)
         elif str(folder) in self._settings.value.recent:
             dialog = MessageDialog(
                 self._window, tr("Project not opened"), error.message, error.hint,
-                buttons=(("forget", tr("Remove from list")), ("close", tr("Close"))), details=str(error),
+                buttons=(
+                    ("forget", tr("Remove from list")), ("repair", tr("Check and repair")), ("close", tr("Close")),
+                ),
+                details=str(error),
             )  # fmt: skip
             dialog.chosen.connect(partial(self._on_broken_choice, folder))
             dialog.open()
         else:
             show_error(self._window, error, tr("Project not opened"))
 
-    def _on_locked_choice(self, folder: Path, choice: str) -> None:
-        if choice == "read":
-            self.open_project(folder, read_only=True)
-
     def _on_broken_choice(self, folder: Path, choice: str) -> None:
         if choice == "forget":
             self._forget(folder)
+        elif choice == "repair":
+            self._repairs.repair(folder)
 
     @Slot(object)
     def _forget(self, folder: Path) -> None:

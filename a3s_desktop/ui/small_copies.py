@@ -66,7 +66,8 @@ def _packed(image: QImage) -> Thumbnail | None:
 
 def _unpacked(copy: Thumbnail) -> QImage | None:
     kind = "PNG" if copy.data.startswith(b"\x89PNG") else "JPG"
-    image = QImage.fromData(copy.data, kind)
+    # In no other format, whatever it may hold. PySide's own declaration has the type of the name wrong.
+    image = QImage.fromData(copy.data, kind)  # type: ignore[arg-type]
     if image.isNull() or max(image.width(), image.height()) > EDGE:
         return None
     image.convertTo(SHOWN[1] if image.hasAlphaChannel() else SHOWN[0])

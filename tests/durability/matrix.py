@@ -85,7 +85,9 @@ class Trial:
         tally.runs += 1
         try:
             self._judge(fault, raised, where)
-            self._crash_here(raised is None, where)
+            # What was told not to be kept is not there either, unless the drive refuses to this moment.
+            over = raised is not None and self.scenario.opened and not fault.lasts
+            self._crash_here(raised is None, not over, where)
             if raised is not None:
                 self._unchanged(before, where)
                 self._go_on(where)
@@ -120,7 +122,7 @@ class Trial:
         finally:
             session.close()
 
-    def _crash_here(self, done: bool, where: str) -> None:
+    def _crash_here(self, done: bool, spare: bool, where: str) -> None:
         """The program ends right now: a copy of what is on the disk opens, with every answer that was acknowledged."""
         if not (self.place.project / "project.json").exists():
             if self.scenario.source:
@@ -128,14 +130,15 @@ class Trial:
             return
         copy = self.folder / "crashed"
         shutil.copytree(self.place.project, copy)
-        self._opens(copy, self.known + (done and self.scenario.opened and self._revision() - self.known), where)
+        least = max(self.known, self._revision()) if done and self.scenario.opened else self.known
+        self._opens(copy, least, where, spare)
         shutil.rmtree(copy)
 
     def _revision(self) -> int:
         session = self.place.session
         return session.state.revision if session is not None else 0
 
-    def _opens(self, project: Path, least: int, where: str) -> None:
+    def _opens(self, project: Path, least: int, where: str, spare: bool = True) -> None:
         try:
             session, report = open_session(project)
         except A3SError as error:
@@ -146,7 +149,7 @@ class Trial:
         self.tally.answers += least
         if found < least or report.recovered:
             self._find("lost", f"{where}: {found} of {least} records; {report.recovered}")
-        elif found > least + 1:
+        elif found > least + spare:
             self._find("other", f"{where}: {found} records, {least} were acknowledged")
 
     def _unchanged(self, before: object, where: str) -> None:

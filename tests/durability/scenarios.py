@@ -20,6 +20,7 @@ from a3s_desktop.session.operations import Finish, Junk, Merge, Move, Rename, Re
 from a3s_desktop.session.replacing import ReplaceSpec, Replacing
 from a3s_desktop.session.session import Session
 from a3s_desktop.settings import SettingsStore
+from a3s_desktop.storage.backup import make_backup, restore_backup
 from a3s_desktop.storage.embedding_blocks import BlockStore
 from a3s_desktop.storage.exports.formats import FORMATS, Target
 from a3s_desktop.storage.later_images import AddSpec
@@ -72,6 +73,9 @@ class Base:
         self.grown.answer(session, 4)
         session.undo()
         session.close()
+        self.later = self.folder / "later"
+        shutil.copytree(self.project, self.later)
+        add_images(self.later, AddSpec(self.grown.images, (self.folder / "new.npz",)))
         self.other = self.folder / "other"
         shutil.copytree(self.project, self.other)
         session, _ = open_session(self.other)
@@ -269,6 +273,18 @@ def _create(place: Place) -> None:
     ).close()  # fmt: skip
 
 
+def _backup(place: Place) -> object:
+    return make_backup(place.project, "by hand")
+
+
+def _restore_backup(place: Place) -> object:
+    return restore_backup(place.project, place.more["backup"])
+
+
+def _backup_before(place: Place) -> None:
+    place.more["backup"] = make_backup(place.project, "by hand")
+
+
 def _settings_before(place: Place) -> None:
     place.more["settings"] = SettingsStore(place.folder / "settings.json")
     _settings(place)
@@ -351,11 +367,14 @@ SCENARIOS: tuple[Scenario, ...] = (
     Scenario("layout", _layout),
     *_exports(),
     Scenario("open", _open, opened=False),
+    Scenario("open with added images", _open, source="later", opened=False),
     Scenario("add images", _add, opened=False),
     Scenario("replace features", _replace, opened=False),
     Scenario("relink", _relink, opened=False),
     Scenario("create project", _create, source="", opened=False),
     Scenario("first initialization", _open, source="raw", opened=False),
+    Scenario("backup", _backup),
+    Scenario("restore a backup", _restore_backup, opened=False, before=_backup_before),
     Scenario("settings", _settings, before=_settings_before, opened=False, quiet=True),
     Scenario("key map", _keys, opened=False),
     Scenario("small copies", _thumbnails, opened=False, quiet=True),

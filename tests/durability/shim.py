@@ -68,7 +68,9 @@ _IO = ("the drive reported an error",)
 FAULTS = (
     Fault("disk full", Call.CREATE | Call.WRITE | Call.FOLDER | Call.SIZE, errno.ENOSPC, says=("the disk is full",)),
     Fault("I/O error", CHANGES, errno.EIO, says=_IO),
-    Fault("I/O error once", CHANGES, errno.EIO, lasts=False, says=_IO),
+    Fault("dead drive", CHANGES | Call.READ, errno.EIO, says=(*_IO, "what the drive gave back is damaged")),
+    # When the cause is looked for, it is gone: what SQLite says is all there is.
+    Fault("I/O error once", CHANGES, errno.EIO, lasts=False, says=(*_IO, "or the drive is gone")),
     Fault(
         "no permission",
         Call.CREATE | Call.OPEN | Call.RENAME | Call.REMOVE | Call.FOLDER,
@@ -79,7 +81,7 @@ FAULTS = (
     Fault("short write", Call.WRITE, errno.ENOSPC, HALF, says=("the disk is full",)),
     Fault("failed fsync", Call.SYNC, errno.EIO, LOSE, lasts=False, says=_IO),
     Fault("failed rename", Call.RENAME, errno.EIO, lasts=False, says=_IO),
-    Fault("unreadable", Call.READ, errno.EIO, says=(*_IO, "disk I/O error")),
+    Fault("unreadable", Call.READ, errno.EIO, says=(*_IO, "what the drive gave back is damaged")),
 )
 
 

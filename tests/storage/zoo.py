@@ -70,7 +70,8 @@ def rgb(values: npt.NDArray[Any]) -> Pixels:
 def stretched(values: npt.NDArray[Any]) -> Pixels:
     """What images of more than eight bits become."""
     low, high = np.percentile(values, (0.1, 99.9))
-    return rgb(np.clip(np.rint((values.astype(np.float64) - low) * 255 / (high - low)), 0, 255))
+    grey = np.clip(np.rint((values.astype(np.float64) - low) * 255 / (high - low)), 0, 255)
+    return rgb(grey) if values.ndim == 2 else grey.astype(np.uint8)
 
 
 def encoded(picture: npt.NDArray[Any] | Image.Image, form: str, **options: Any) -> bytes:
@@ -105,7 +106,7 @@ def png(rows: list[list[bytes]], width: int, height: int, depth: int, colour: in
 
 
 def png_of(values: npt.NDArray[Any], interlaced: bool = False) -> bytes:
-    """Grey or RGB, 8 or 16 bit, plain or with Adam7."""
+    """Grey or RGB, with or without opacity, 8 or 16 bit, plain or with Adam7."""
     values = values[:, :, None] if values.ndim == 2 else values
     height, width, channels = values.shape
     big = values.astype(">u2") if values.dtype == np.uint16 else values
@@ -113,7 +114,7 @@ def png_of(values: npt.NDArray[Any], interlaced: bool = False) -> bytes:
     if interlaced:
         passes = [(0, 0, 8, 8), (4, 0, 8, 8), (0, 4, 4, 8), (2, 0, 4, 4), (0, 2, 2, 4), (1, 0, 2, 2), (0, 1, 1, 2)]
     rows = [[line.tobytes() for line in big[y::down, x::right]] for x, y, right, down in passes]
-    return png(rows, width, height, values.dtype.itemsize * 8, 2 if channels == 3 else 0, interlaced)
+    return png(rows, width, height, values.dtype.itemsize * 8, {1: 0, 2: 4, 3: 2, 4: 6}[channels], interlaced)
 
 
 def tiff_of(values: npt.NDArray[Any], tile: int = 0, big_endian: bool = False, orientation: int = 1) -> bytes:
@@ -275,7 +276,11 @@ def _png(picture: Pixels) -> list[Specimen]:
     palette = np.asarray(few.convert("RGB"))
     one = (grey(picture) > 128).astype(np.uint8) * 255
     deep = grey(picture).astype(np.uint16) * 20 + 300  # as a camera of 12 bits gives
-    wide = (picture.astype(np.uint16) << 8) | picture
+    wide = picture.astype(np.uint16) * 11 + 900  # a part of the range
+    wide_alpha = np.dstack([wide, alpha.astype(np.uint16) * 257])
+    wide_white = stretched(wide[16:])
+    wide_white = np.vstack([np.full_like(picture[:16], 255), wide_white])
+    grey_white = np.vstack([np.full_like(picture[:16], 255), stretched(wide[16:, :, 2])])
     clear = few.copy()
     clear.info["transparency"] = 0
     see_through = np.asarray(clear.convert("RGBA"))
@@ -297,7 +302,10 @@ def _png(picture: Pixels) -> list[Specimen]:
         ),
         Specimen("bits.png", encoded(Image.fromarray(one).convert("1"), "PNG"), rgb(one)),
         Specimen("deep-grey.png", png_of(deep), stretched(deep), CLOSE),
-        Specimen("deep-colour.png", png_of(wide), picture, CLOSE),
+        Specimen("deep-colour.png", png_of(wide), stretched(wide), CLOSE),
+        Specimen("deep-colour-interlaced.png", png_of(wide, True), stretched(wide), CLOSE),
+        Specimen("deep-colour-alpha.png", png_of(wide_alpha), wide_white, CLOSE),
+        Specimen("deep-grey-alpha.png", png_of(wide_alpha[:, :, 2:]), grey_white, CLOSE),
         Specimen("interlaced.png", png_of(picture, True), picture),
         Specimen("interlaced-grey.png", png_of(grey(picture), True), rgb(grey(picture))),
         Specimen("interlaced-deep.png", png_of(deep, True), stretched(deep), CLOSE),
@@ -328,7 +336,7 @@ def _tiff(picture: Pixels) -> list[Specimen]:
     one = (grey(picture) > 128).astype(np.uint8) * 255
     inks = 255 - picture
     cmyk = Image.fromarray(np.dstack([inks, np.zeros_like(inks[:, :, :1])]), "CMYK")
-    wide = (picture.astype(np.uint16) << 8) | picture
+    wide = picture.astype(np.uint16) * 11 + 900
     swapped = np.ascontiguousarray(picture[:, :, ::-1])
     found = [
         Specimen("plain.tif", tiff_of(picture), picture),
@@ -339,7 +347,9 @@ def _tiff(picture: Pixels) -> list[Specimen]:
         Specimen("deep.tif", tiff_of(deep), stretched(deep), CLOSE),
         Specimen("deep-big-endian.tif", tiff_of(deep, big_endian=True), stretched(deep), CLOSE),
         Specimen("deep-tiled.tif", tiff_of(deep, tile=16), stretched(deep), CLOSE),
-        Specimen("deep-colour.tif", tiff_of(wide), picture, CLOSE),
+        Specimen("deep-colour.tif", tiff_of(wide), stretched(wide), CLOSE),
+        Specimen("deep-colour-big-endian.tif", tiff_of(wide, big_endian=True), stretched(wide), CLOSE),
+        Specimen("deep-colour-tiled.tif", tiff_of(wide, tile=16), stretched(wide), CLOSE),
         Specimen("signed-32.tif", tiff_of(deep.astype(np.int32) - 4000), stretched(deep), CLOSE),
         Specimen("unsigned-32.tif", tiff_of(unsigned), stretched(unsigned), CLOSE),
         Specimen("float.tif", tiff_of(far), stretched(far), CLOSE),

@@ -10,13 +10,15 @@ import sys
 import threading
 from pathlib import Path
 
+import platformdirs
 import pytest
 from PySide6.QtCore import QTimer
-from PySide6.QtWidgets import QApplication
+from PySide6.QtWidgets import QApplication, QDockWidget, QMenu
 
 from a3s_desktop.ui import app as app_module
 from a3s_desktop.ui.app import TRACE_VARIABLE, main
 from a3s_desktop.ui.dialogs import MessageDialog
+from a3s_desktop.ui.last_run import LastRun
 from a3s_desktop.ui.main_window import MainWindow
 from tests.ui.pair_project import make_project
 
@@ -92,6 +94,49 @@ def test_a_bug_in_a_slot_opens_the_crash_dialog_and_is_logged(qapp, tmp_path, qt
     assert not caught  # the program's own hook had it
     assert "a bug in a slot" in seen[0]
     assert "ZeroDivisionError" in seen[0]
+
+
+def test_safe_mode_has_no_map_and_keeps_no_settings(qapp, project, tmp_path, monkeypatch, user_folders):
+    trace = tmp_path / "trace.jsonl"
+    monkeypatch.setenv(TRACE_VARIABLE, str(trace))
+    config = Path(platformdirs.user_config_dir(app_module.NAME, appauthor=False)) / "settings.json"
+    config.parent.mkdir(parents=True, exist_ok=True)
+    config.write_text('{"version": 1, "theme": "dark"}', encoding="utf-8")
+    seen = {}
+
+    def look() -> None:
+        window = windows()[0]
+        seen["docks"] = sorted(dock.objectName() for dock in window.findChildren(QDockWidget))
+        bars = [menu.actions() for menu in window.findChildren(QMenu)]
+        seen["map"] = [a.isEnabled() for bar in bars for a in bar if a.text().replace("&", "") == "Map"]
+        window.close()
+
+    timer = when(lambda: painted(trace), look)
+    assert main(project=project, safe_mode=True) == 0
+    timer.stop()
+    assert len(seen["docks"]) == 3
+    assert seen["map"] == [False]
+    assert config.read_text(encoding="utf-8") == '{"version": 1, "theme": "dark"}'
+
+
+def test_after_two_failed_starts_safe_mode_is_offered(qapp, project, tmp_path, monkeypatch, user_folders):
+    trace = tmp_path / "trace.jsonl"
+    monkeypatch.setenv(TRACE_VARIABLE, str(trace))
+    logs = Path(platformdirs.user_log_dir(app_module.NAME, appauthor=False))
+    for _ in range(2):
+        run = LastRun(logs)
+        run.begin()
+        run._lock.release()  # as the system does when a process ends
+
+    def dialogs() -> list[MessageDialog]:
+        return [w for w in QApplication.topLevelWidgets() if isinstance(w, MessageDialog) and w.isVisible()]
+
+    asked = when(dialogs, lambda: dialogs()[0].buttons["safe"].click())
+    timer = when(lambda: painted(trace), lambda: windows()[0].close())
+    assert main(project=project) == 0
+    for each in (asked, timer):
+        each.stop()
+    assert LastRun(logs).begin().failed_starts == 0
 
 
 def test_the_demo_folder_is_the_users(user_folders):

@@ -47,7 +47,7 @@ class FakeRoom:
         self.closed = 0
         self.looked = 0
 
-    def open(self, folder: Path, read_only: bool, task: object) -> Opened:
+    def open(self, folder: Path, read_only: bool, take_over: bool, task: object) -> Opened:
         self.gate.wait(10)
         if folder.name == "broken":
             raise ProjectError("The project is broken.")
@@ -170,6 +170,20 @@ def test_a_failed_write_leaves_the_same_pair_to_be_answered_again(opened, room, 
     room.error = None
     with qtbot.waitSignal(opened.stateChanged):
         opened.answer(question, Answer.SAME)
+
+
+def test_after_a_bug_the_state_is_taken_anew_from_the_disk(opened, room, qtbot, caplog):
+    question = paint(opened)
+    room.error = ZeroDivisionError("a bug")
+    with qtbot.waitSignal(opened.opened) as caught:
+        opened.answer(question, Answer.SAME)
+    assert caught.args[0].id == 2
+    room.error = None
+    question = paint(opened)
+    with qtbot.waitSignal(opened.stateChanged):
+        opened.answer(question, Answer.SAME)
+    assert room.answers == [(question, Answer.SAME)]
+    caplog.clear()
 
 
 def test_a_stale_answer_is_dropped_in_silence(opened, room, qtbot):

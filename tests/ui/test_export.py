@@ -209,6 +209,31 @@ def test_known_names_are_looked_at_before_they_are_taken_over(program, qtbot, tm
     assert len(program.bridge.state.names) == 1
 
 
+def test_names_are_read_from_the_photos_too(program, qtbot, dialog):
+    beside = Path(program.bridge.items.root) / "1-1.jpg.xmp"
+    program.shortcuts.action("project.labels").trigger()
+    dialog(MessageDialog).buttons["photos"].click()
+    message = dialog(MessageDialog)
+    assert "No photo names a person." in message.message.text()
+    message.close()
+    beside.write_text(
+        '<x:xmpmeta xmlns:x="adobe:ns:meta/"><r:RDF xmlns:r="http://www.w3.org/1999/02/22-rdf-syntax-ns#">'
+        "<r:Description "
+        'xmlns:e="http://iptc.org/std/Iptc4xmpExt/2008-02-29/"><e:PersonInImage><r:Bag><r:li>Dora</r:li></r:Bag>'
+        "</e:PersonInImage></r:Description></r:RDF></x:xmpmeta>"
+    )
+    try:
+        program.shortcuts.action("project.labels").trigger()
+        dialog(MessageDialog).buttons["photos"].click()
+        form = dialog(LabelsDialog)
+        assert "1 image in 1 group" in form.summary.text()
+        with qtbot.waitSignal(program.bridge.stateChanged, timeout=20_000):
+            qtbot.mouseClick(form.take_button, Qt.MouseButton.LeftButton)
+        assert "Dora" in program.bridge.state.names.values()
+    finally:
+        beside.unlink()
+
+
 def test_a_file_without_names_says_so(program, tmp_path, dialog):
     (tmp_path / "x.csv").write_text("a,b\n", encoding="utf-8")
     program.labels_flow.read(str(tmp_path / "gone.csv"))

@@ -61,6 +61,7 @@ FORMATS: tuple[Format, ...] = (
         Target.FILE,
         ".csv",
         tables.write_csv,
+        frozenset({"excel"}),
     ),
     Format(
         "json",
@@ -103,6 +104,7 @@ FORMATS: tuple[Format, ...] = (
         Target.FILE,
         ".csv",
         tables.write_constraints,
+        frozenset({"excel"}),
     ),
     Format(
         "report",

@@ -135,6 +135,8 @@ class ExportOptions:
         Whether images that are alone, and junk, are in folders, too.
     merge : bool
         Side-cars that are there already get the name added; otherwise they stop the export.
+    excel : bool
+        CSV files begin with a mark by which Excel reads their letters right.
     """
 
     how: How = How.COPY
@@ -142,6 +144,7 @@ class ExportOptions:
     singles: bool = True
     junk: bool = False
     merge: bool = False
+    excel: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import datetime
 import io
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -19,9 +20,9 @@ from a3s_desktop.task import Task
 _CHUNK = 4096
 
 
-def write_csv(state: ExportState, out: Path, overwrite: bool, _options: ExportOptions, _task: Task) -> Written:
+def write_csv(state: ExportState, out: Path, overwrite: bool, options: ExportOptions, _task: Task) -> Written:
     """One row for each image."""
-    return _write(export.export_csv, state, out, overwrite)
+    return _write(partial(export.export_csv, excel=options.excel), state, out, overwrite)
 
 
 def write_json(state: ExportState, out: Path, overwrite: bool, _options: ExportOptions, _task: Task) -> Written:
@@ -71,7 +72,7 @@ def write_parquet(state: ExportState, out: Path, overwrite: bool, _options: Expo
     return Written(out, len(labels))
 
 
-def write_constraints(state: ExportState, out: Path, overwrite: bool, _options: ExportOptions, task: Task) -> Written:
+def write_constraints(state: ExportState, out: Path, overwrite: bool, options: ExportOptions, task: Task) -> Written:
     """Everything that was said of two images: left, right, answer, when (UTC), author, how.
 
     Paths and authors are kept from being taken for formulas as in `storage.export`. Relations that only follow from
@@ -79,6 +80,7 @@ def write_constraints(state: ExportState, out: Path, overwrite: bool, _options: 
     """
     paths = state.items.paths
     with files.atomic_file(out, overwrite) as file:
+        files.write_all(file, export.BYTE_ORDER_MARK if options.excel else b"")
         files.write_all(file, b"left,right,answer,when,author,how\n")
         for start in range(0, len(state.links), _CHUNK):
             task.step(start / len(state.links))

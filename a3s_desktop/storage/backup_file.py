@@ -1,0 +1,234 @@
+"""One backup: a zip file with the journal, the list of images and the project's description, and what they hold.
+
+The features and the computed results are not in it: they are large, never change within an epoch of the project, and
+the results can be computed again.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import errno
+import io
+import json
+import sqlite3
+import time
+import zipfile
+import zlib
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any
+
+from a3s_desktop.errors import ProjectError
+from a3s_desktop.i18n import tr
+from a3s_desktop.storage import files, salvage, sqlite
+from a3s_desktop.storage.journal_types import CHAIN_START
+from a3s_desktop.storage.salvage import RawRecord
+
+FOLDER, SUFFIX = "backups", ".a3s-backup"
+JOURNAL, FACTS = "journal.sqlite", "backup.json"
+_FORMAT = 1
+_MOST = 1 << 32  # bytes of one member: far beyond any real journal
+
+
+@dataclass(frozen=True, slots=True)
+class Contents:
+    """What a project holds, for people.
+
+    Attributes
+    ----------
+    answers, clusters, named, junk : int
+        Answers in force, clusters of two or more images, clusters with a name, images that left the clustering.
+    """
+
+    answers: int = 0
+    clusters: int = 0
+    named: int = 0
+    junk: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Backup:
+    """A backup as the list shows it.
+
+    Attributes
+    ----------
+    path : Path
+    made : float
+        POSIX seconds.
+    reason : str
+        "time", "close", "merge", "add images"...
+    epoch : int
+        Of the project; its features are those of this epoch.
+    records : int
+        Entries of the journal.
+    chain : str
+        Checksum of the newest of them, which is one of all of them.
+    contents : Contents or None
+        None where nothing was known of it when the backup was made.
+    size : int
+        Bytes.
+    """
+
+    path: Path
+    made: float
+    reason: str
+    epoch: int
+    records: int
+    chain: str
+    contents: Contents | None = None
+    size: int = field(default=0, compare=False)
+
+
+def pack(target: Path, members: Mapping[str, bytes | Path], backup: Backup) -> None:
+    """Write a backup atomically. Raises `StorageFailedError`, `OSError`."""
+    facts = {
+        "format": _FORMAT,
+        "made": backup.made,
+        "reason": backup.reason,
+        "epoch": backup.epoch,
+        "records": backup.records,
+        "chain": backup.chain,
+        "contents": None if backup.contents is None else asdict(backup.contents),
+    }
+    buffer = io.BytesIO()
+    with zipfile.ZipFile(buffer, "w", zipfile.ZIP_DEFLATED, compresslevel=4) as archive:
+        archive.writestr(FACTS, json.dumps(facts))
+        for name, content in members.items():
+            if isinstance(content, Path):
+                archive.write(content, name)
+            else:
+                archive.writestr(name, content)
+    files.atomic_write(target, buffer.getvalue(), overwrite=False)
+
+
+def read_facts(path: Path) -> Backup:
+    """What a backup holds, without unpacking it.
+
+    Raises
+    ------
+    ProjectError
+        It is damaged, or not a backup.
+    """
+    try:
+        with zipfile.ZipFile(files.long_path(path)) as archive:
+            facts = json.loads(_member(archive, FACTS))
+        if facts["format"] != _FORMAT:
+            raise ProjectError(
+                tr("The backup {path} was made by a newer version of the program.", path=files.show(path)),
+                tr("Update the program."),
+            )
+        found = facts["contents"]
+        contents = None if found is None else Contents(**{name: int(value) for name, value in found.items()})
+        size = files.long_path(path).stat().st_size
+        values = float(facts["made"]), str(facts["reason"]), int(facts["epoch"]), int(facts["records"])
+        return Backup(path, *values, str(facts["chain"]), contents, size)
+    except OSError as error:
+        raise files.read_failed(path, error) from error
+    except _DAMAGE as error:
+        raise _damaged(path) from error
+
+
+def unpack(path: Path) -> dict[str, bytes]:
+    """All files of a backup, by name; their checksums are verified.
+
+    Raises
+    ------
+    ProjectError
+        It is damaged.
+    """
+    try:
+        with zipfile.ZipFile(files.long_path(path)) as archive:
+            return {name: _member(archive, name) for name in archive.namelist() if "/" not in name and "\\" not in name}
+    except OSError as error:
+        raise files.read_failed(path, error) from error
+    except _DAMAGE as error:
+        raise _damaged(path) from error
+
+
+def records_of(path: Path) -> list[RawRecord]:
+    """The records of a backup's journal, as far as their chain is whole. Raises `ProjectError`."""
+    data = unpack(path).get(JOURNAL, b"")
+    return salvage.salvage(data, b"").records
+
+
+def paths_in(project: Path) -> list[Path]:
+    """The backups of a project, oldest first: their names are the times when they were made."""
+    folder = project / FOLDER
+    try:
+        return sorted(path for path in folder.iterdir() if path.suffix == SUFFIX)
+    except OSError:
+        return []
+
+
+def continued(project: Path, records: list[RawRecord]) -> tuple[list[RawRecord], str]:
+    """Entries that backups have and a damaged journal has lost: those that continue its chain, and where they were.
+
+    The newest backup that continues the chain is taken: after a restoration older ones may hold what was given up.
+    """
+    last, chain = (records[-1].seq, records[-1].checksum) if records else (0, CHAIN_START)
+    for path in reversed(paths_in(project)):
+        with contextlib.suppress(ProjectError):
+            more = salvage.continue_chain(records_of(path), last, chain)
+            if more:
+                return more, path.name
+    return [], ""
+
+
+def journal_copy(source: Path, target: Path) -> tuple[int, str]:
+    """Copy a journal that may be in use, by SQLite's own backup; of its snapshots only the newest comes along.
+
+    On a connection of its own and in one step: a reader of the write-ahead log sees one moment and holds no writer up
+    (https://www.sqlite.org/isolation.html), while a copy in steps would begin anew at each answer. The time is spent in
+    SQLite, which lets other threads run.
+
+    Returns
+    -------
+    records : int
+    chain : str
+        Checksum of the newest.
+
+    Raises
+    ------
+    sqlite3.Error, OSError
+    """
+    if not source.is_file():  # SQLite would make an empty one
+        raise FileNotFoundError(errno.ENOENT, "No such file", str(source))
+    with contextlib.closing(sqlite.connect(source)) as old, contextlib.closing(sqlite.connect(target)) as new:
+        old.execute("PRAGMA query_only = ON")
+        old.backup(new, pages=-1)
+        new.execute("PRAGMA journal_mode = DELETE").fetchall()
+        new.execute("PRAGMA synchronous = OFF")  # a scratch copy
+        new.execute("DELETE FROM snapshots WHERE seq < (SELECT max(seq) FROM snapshots)")
+        new.execute("VACUUM")
+        row = new.execute("SELECT seq, checksum FROM records ORDER BY seq DESC LIMIT 1").fetchone()
+    return (int(row[0]), str(row[1])) if row else (0, CHAIN_START)
+
+
+def file_name(made: float, taken: set[str]) -> str:
+    """A name that sorts by time."""
+    stamp = time.strftime("%Y%m%d-%H%M%S", time.gmtime(made))
+    number = 0
+    while (name := f"{stamp}{f'-{number:02d}' if number else ''}{SUFFIX}") in taken:
+        number += 1
+    return name
+
+
+_DAMAGE: tuple[type[Exception], ...] = (
+    *(zipfile.BadZipFile, ValueError, KeyError, TypeError, EOFError, OverflowError, RecursionError),
+    *(NotImplementedError, RuntimeError, sqlite3.Error),
+)
+
+
+def _member(archive: zipfile.ZipFile, name: str) -> bytes:
+    info: Any = archive.getinfo(name)
+    if info.file_size > _MOST:
+        raise ValueError("too large")
+    try:
+        return archive.read(info)
+    except zlib.error as error:
+        raise ValueError(str(error)) from error
+
+
+def _damaged(path: Path) -> ProjectError:
+    return ProjectError(tr("The backup {path} is damaged.", path=files.show(path)), tr("Choose another one."))
