@@ -367,7 +367,7 @@ class Context:
         chosen = np.array(sorted(group_of), np.int32)
         groups = np.array([group_of[sample] for sample in chosen.tolist()], np.int64)
         labels = self.partition.labels[chosen]
-        for cluster in np.unique(labels).tolist():
+        for cluster in np.flatnonzero(np.bincount(labels)).tolist():
             here = labels == cluster
             own, groups_here = chosen[here], groups[here]
             rest = np.setdiff1d(self.partition.members(cluster), own, assume_unique=True)

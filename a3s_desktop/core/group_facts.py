@@ -16,6 +16,7 @@ from a3s_desktop.core.aggregation import merge_entropy
 from a3s_desktop.core.cluster_graph import ClusterGraph, edges_of
 from a3s_desktop.core.context import Context, Watcher
 from a3s_desktop.core.forest import Forest
+from a3s_desktop.core.learnt_metric import LearntMetric, differences, evenly
 from a3s_desktop.core.link_model import FACTS, link_strengths
 from a3s_desktop.core.pair_table import Pairs, PairTable
 from a3s_desktop.core.types import Answer, IntArray
@@ -34,13 +35,6 @@ NEAREST = 5
 
 MOST_BESIDE = 24
 """Changed clusters that are kept beside the block of all nodes before the block is made anew."""
-
-RIDGE = 0.2
-"""Share of the sphere in the spread within classes: it keeps directions in which near pairs hardly differ from
-counting without bound, where there are more dimensions than samples."""
-
-PAIRS = 20_000
-"""Most pairs that the spread within classes is taken from."""
 
 LONGEST = 2.0
 """Length taken for the shortest edge of two parts that no edge joins, and for longer ones: two standard deviations."""
@@ -81,8 +75,8 @@ class GroupFacts(Watcher):
         self.forest = forest
         self._middle, self._spread = self._edge_distances()
         self._moments: dict[int, tuple[IntArray, npt.NDArray[np.float64], float]] = {}
-        self._metric()
-        self._pairs = PairTable(links, self.size, self._moment, self.distance, self._is_closed, self._learnt)
+        learnt = LearntMetric(context.partition, context.graph, links.similarity, self.rows).distances
+        self._pairs = PairTable(links, self.size, self._moment, self.distance, self._is_closed, learnt)
         self._inner: dict[int, tuple[IntArray, tuple[int, int], Inner]] = {}
         self._block = _together([])
         self._beside: dict[int, Inner] = {}  # clusters whose part of the block is out of date
@@ -199,52 +193,12 @@ class GroupFacts(Watcher):
             self._moments[cluster] = known
         return known[1], known[2]
 
-    def _metric(self) -> None:
-        """Whitening by the differences of the pairs that share most of their neighbourhoods."""
-        graph = self._context.graph
-        self._learnt_moments: dict[int, tuple[IntArray, npt.NDArray[np.float64], float]] = {}
-        if not len(graph.indices):
-            self._whiten = np.eye(sum(view.shape[1] for view in self._context.views))
-            self._learnt_middle, self._learnt_spread = 0.0, 1.0
-            return
-        count = min(len(graph.indices), PAIRS, 4 * graph.n)
-        chosen = np.sort(np.argsort(-self.links.similarity, kind="stable")[:count])
-        left = (np.searchsorted(graph.indptr, chosen, side="right") - 1).astype(np.int32)
-        gap = self.rows(left) - self.rows(graph.indices[chosen])
-        within = gap.T @ gap / max(1, len(gap))
-        within = (1 - RIDGE) * within + RIDGE * np.trace(within) / len(within) * np.eye(len(within))
-        values, vectors = np.linalg.eigh(within)
-        self._whiten = vectors / np.sqrt(np.maximum(values, 1e-12))
-        some = np.unique(np.linspace(0, len(graph.indices) - 1, 20_000).astype(np.int64))
-        left = (np.searchsorted(graph.indptr, some, side="right") - 1).astype(np.int32)
-        length = np.sqrt((((self.rows(left) - self.rows(graph.indices[some])) @ self._whiten) ** 2).sum(axis=1))
-        self._learnt_middle, self._learnt_spread = float(length.mean()), float(length.std()) or 1.0
-
-    def _learnt_moment(self, cluster: int) -> tuple[npt.NDArray[np.float64], float]:
-        """Mean and total variance of a cluster in the learnt metric."""
-        members = self._context.partition.members(cluster)
-        known = self._learnt_moments.get(cluster)
-        if known is None or (known[0] is not members and not np.array_equal(known[0], members)):
-            rows = self.rows(members) @ self._whiten
-            middle = rows.mean(axis=0)
-            known = (members, middle, float(((rows - middle) ** 2).sum() / len(rows)))
-            self._learnt_moments[cluster] = known
-        return known[1], known[2]
-
-    def _learnt(self, a: int, b: int) -> float:
-        """Root mean squared distance of two clusters in the learnt metric, in units of the edges' spread."""
-        (first, one), (second, two) = self._learnt_moment(a), self._learnt_moment(b)
-        gap = ((first - second) ** 2).sum() + one + two
-        return float((np.sqrt(gap) - self._learnt_middle) / self._learnt_spread)
-
     def _edge_distances(self) -> tuple[float, float]:
         """Mean and standard deviation of the length of edges, in the scaled features, from at most 20,000 of them."""
         graph = self._context.graph
         if not len(graph.indices):
             return 0.0, 1.0
-        some = np.unique(np.linspace(0, len(graph.indices) - 1, 20_000).astype(np.int64))
-        left = (np.searchsorted(graph.indptr, some, side="right") - 1).astype(np.int32)
-        length = np.sqrt(((self.rows(left) - self.rows(graph.indices[some])) ** 2).sum(axis=1))
+        length = np.sqrt((differences(graph, evenly(len(graph.indices)), self.rows) ** 2).sum(axis=1))
         return float(length.mean()), float(length.std()) or 1.0
 
 

@@ -112,7 +112,7 @@ def load(first: Index, second: Index, joins: Vector, divides: Vector) -> Load:
     first, second, joins = first[order], second[order], joins[order]
     free = _untouched(np.concatenate((first, second)), np.concatenate((joins, joins)))
     chains = float(np.sort(free[: len(joins)] * free[len(joins) :]).sum())
-    width = float(np.sqrt(len(joins) * len(np.unique(np.concatenate((first, second))))))
+    width = float(np.sqrt(len(joins) * np.count_nonzero(np.bincount(np.concatenate((first, second))))))
     return Load(chains, int((divides >= LEAST_CHANCE).sum()), float(np.sort(divides).sum()), width)
 
 

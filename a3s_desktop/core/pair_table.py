@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -50,7 +50,7 @@ class PairTable:
     closed : callable
         Whether the two samples that stand for two clusters are known to differ: nothing is left to ask there.
     learnt : callable
-        Distance of two clusters in the learnt metric.
+        Distances of pairs of clusters in the learnt metric, in units of the edges' spread.
     """
 
     def __init__(
@@ -60,7 +60,7 @@ class PairTable:
         moment: Callable[[int], Moment],
         distance: Callable[[Column], Column],
         closed: Callable[[int, int], bool],
-        learnt: Callable[[int, int], float],
+        learnt: Callable[[Sequence[tuple[int, int]]], Column],
     ) -> None:
         self._links, self._size, self._moment, self._distance = links, size, moment, distance
         self._is_closed = closed
@@ -68,9 +68,8 @@ class PairTable:
         self._slot: dict[tuple[int, int], int] = {}
         self._free: list[int] = []
         self._pairs = np.zeros((0, 2), np.int64)  # ids, smaller first; (-1, -1) where the slot is free
-        self._cells = np.zeros(
-            (0, 6)
-        )  # mean similarity, log largest, log mean, distance, shortest edge, learnt distance
+        # Of each pair: mean similarity, log largest, log mean, distance, shortest edge, learnt distance.
+        self._cells = np.zeros((0, 6))
         self._apart = np.zeros((0, 2), np.bool_)  # known to differ: some members; the clusters as they stand
         self._rows = np.zeros((0, FACTS))  # facts of each pair, and its Δh times N, as they were when last asked for
         self._entropy = np.zeros(0)
@@ -164,8 +163,7 @@ class PairTable:
         self._cells[slots, 0] = mean
         self._cells[slots, 1], self._cells[slots, 2] = link_strengths([link.largest for link in links], mean)
         self._cells[slots, 3] = self._distance(((middles[:, 0] - middles[:, 1]) ** 2).sum(axis=1) + variances)
-        for k, one in enumerate(present):
-            self._cells[slots[k], 5] = self._learnt(*one)
+        self._cells[slots, 5] = self._learnt(present)
         self._cells[slots, 4] = [link.shortest for link in links]
         self._apart[slots] = [
             (link.apart, link.apart and self._is_closed(a, b)) for link, (a, b) in zip(links, present, strict=True)

@@ -61,7 +61,7 @@ def regroup(graph: PairGraph, labels: IntArray, task: Task) -> IntArray:
     alike += LONGEST - np.minimum(standard_lengths(graph), LONGEST)
     rows = np.repeat(np.arange(graph.n), np.diff(graph.indptr))
     alike += KEPT * (labels[rows] == labels[graph.indices])
-    count = len(np.unique(labels))
+    count = int(np.count_nonzero(np.bincount(labels)))
     return average_linkage(graph.indptr, graph.indices, exact(alike), count, task)
 
 

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from a3s_desktop.core.engine import Engine
 from a3s_desktop.core.types import Answer
 from a3s_desktop.errors import (
     ContradictionError,
@@ -19,6 +20,7 @@ from a3s_desktop.errors import (
     StaleAnswerError,
     StorageFailedError,
 )
+from a3s_desktop.session import replay as replay_module
 from a3s_desktop.session.session import Session
 from a3s_desktop.session.state import ChangeKind, LookAhead, Phase, SessionState
 from a3s_desktop.storage.journal_types import MemoryJournal
@@ -396,6 +398,32 @@ def test_a_damaged_snapshot_costs_time_and_nothing_else(
         again = blobs.session(journal)
     assert again.engine.digest() == session.engine.digest()
     assert any("snapshot" in warning for warning in again.warnings)
+
+
+def test_a_snapshot_of_an_older_program_is_passed_over(blobs: Data, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Its rows of facts are shorter and it says so by its format: the answers are replayed, and nobody is warned."""
+    journal = MemoryJournal()
+    monkeypatch.setattr(replay_module, "SNAPSHOT_FORMAT", 2)
+    real = Engine.dump
+
+    def narrow(engine: Engine) -> tuple[dict[str, np.ndarray], dict[str, Any]]:
+        arrays, meta = real(engine)
+        short = {name: array[:, 3:] if name.startswith("rows.") else array for name, array in arrays.items()}
+        return short, meta
+
+    monkeypatch.setattr(Engine, "dump", narrow)
+    session = blobs.session(journal, snapshot_every=4)
+    for _ in range(6):
+        blobs.answer(session)
+        session.look_ahead()
+    shot = journal.newest_snapshot()
+    assert shot is not None
+    assert any(name.startswith("rows.") for name in shot.arrays)
+    monkeypatch.undo()
+    again = blobs.session(journal)
+    assert again.warnings == ()
+    assert again.engine.digest() == session.engine.digest()
+    blobs.answer(again)
 
 
 def test_a_snapshot_that_cannot_be_stored_disturbs_no_answer(
