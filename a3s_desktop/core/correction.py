@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping, Set
+from dataclasses import dataclass, replace
 from typing import Any, Self
 
 Pairs = tuple[tuple[int, int], ...]
@@ -71,6 +71,16 @@ class Correction:
         if not all(group and len(set(group)) == len(group) for group in read["identities"]):
             raise ValueError("a group without samples, or with one twice")
         return cls(**read, requeue=bool(values.get("requeue", False)))
+
+    def without(self, samples: Set[int]) -> Correction:
+        """Known labels without what they say of some samples."""
+        identities = (tuple(one for one in group if one not in samples) for group in self.identities)
+        return replace(
+            self,
+            together=tuple(pair for pair in self.together if not samples & set(pair)),
+            junk=tuple(one for one in self.junk if one not in samples),
+            identities=tuple(group for group in identities if group),
+        )
 
     def samples(self) -> set[int]:
         """All samples that are named."""

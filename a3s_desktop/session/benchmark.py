@@ -116,8 +116,6 @@ def run_benchmark(
     return results
 
 
-
-
 def _frame(cases: Sequence[Case], options: BenchmarkOptions) -> dict[str, Any]:
     import scipy
     import sklearn

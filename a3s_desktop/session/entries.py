@@ -99,8 +99,10 @@ class RecordedAnswer:
         """What it does to the engine, as text: equal texts do the same."""
         return "-" if self.withdrawn else f"{self.left} {self.right} {self.answer.value}"
 
-    def changed(self, answer: Answer | None) -> Self:
+    def changed(self, answer: Amendment) -> Self:
         """The same with another answer; None: withdrawn."""
+        if isinstance(answer, Without):
+            answer = None
         given = self.answer if self.given is None else self.given
         if answer is None:
             return replace(self, withdrawn=True, given=given)
@@ -109,6 +111,17 @@ class RecordedAnswer:
     def largest_item(self) -> int:
         """The largest item index that is named."""
         return max(self.left, self.right)
+
+
+@dataclass(frozen=True, slots=True)
+class Without:
+    """A list of known labels counts on, but for what it says of these items."""
+
+    items: tuple[int, ...]
+
+
+Amendment = Answer | Without | None
+"""How an old entry is changed; None: it is withdrawn."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -211,11 +224,29 @@ class RecordedCorrection:
             return "-"
         return json.dumps(self.correction.to_json(), sort_keys=True)
 
-    def changed(self, answer: Answer | None) -> Self:
-        """Withdrawn. Raises `InputError` for an answer: a correction has none."""
+    def changed(self, answer: Amendment) -> Self:
+        """Withdrawn, or known labels without some images. Raises `InputError` for an answer: a correction has none."""
+        if isinstance(answer, Without):
+            return self._without(frozenset(answer.items))
         if answer is not None:
             raise InputError(tr("A correction can only be taken back, not answered differently."))
         return replace(self, withdrawn=True)
+
+    def _without(self, items: frozenset[int]) -> Self:
+        correction = self.correction.without(items)
+        if not correction.samples():
+            return replace(self, withdrawn=True)
+        group_of = {item: group for group in self.correction.identities for item in group}
+        known = []
+        for one in self.known:
+            rest = tuple(item for item in one.anchors if item not in items)
+            group = group_of.get(one.anchors[0], ()) if one.anchors else ()
+            anchors = rest or tuple(item for item in group if item not in items)[:1]
+            if anchors:
+                known.append(KnownName(one.name, anchors))
+        gone = len(items & (group_of.keys() | set(self.correction.junk)))
+        shown = tuple(item for item in self.shown if item not in items)
+        return replace(self, correction=correction, known=tuple(known), count=self.count - gone, shown=shown)
 
     def largest_item(self) -> int:
         """The largest item index that is named."""
@@ -267,8 +298,10 @@ class RecordedAudit:
         """Nothing."""
         return "-"
 
-    def changed(self, answer: Answer | None) -> Self:
+    def changed(self, answer: Amendment) -> Self:
         """The same with another answer; None: withdrawn."""
+        if isinstance(answer, Without):
+            answer = None
         return replace(self, withdrawn=True) if answer is None else replace(self, answer=answer, withdrawn=False)
 
     def largest_item(self) -> int:

@@ -10,7 +10,7 @@ linked lists of immutable values, so an operation that fails is rolled back by k
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Protocol, Self
 
@@ -18,11 +18,13 @@ from a3s_desktop.core.types import Answer
 from a3s_desktop.errors import InputError, NothingToUndoError, ProjectError, ProjectVersionError
 from a3s_desktop.i18n import tr
 from a3s_desktop.session.entries import (
+    Amendment,
     CorrectionKind,
     Entry,
     RecordedAnswer,
     RecordedAudit,
     RecordedCorrection,
+    Without,
     author_of,
 )
 from a3s_desktop.session.names import Names
@@ -37,7 +39,7 @@ REDO = "redo"
 
 _READERS: Mapping[str, type[Entry]] = {ANSWER: RecordedAnswer, CORRECT: RecordedCorrection, AUDIT: RecordedAudit}
 
-Amendments = Mapping[int, Answer | None]
+Amendments = Mapping[int, Amendment]
 """Number of an entry -> its new answer; None: it is withdrawn."""
 
 
@@ -283,6 +285,22 @@ class History:
         """Names in force."""
         return self.entries.names if self.entries else Names()
 
+    def entry(self, number: int) -> Entry:
+        """The entry of that number. Raises `InputError` where there is none."""
+        for node in self.nodes():
+            if node.count == number:
+                return node.entry
+        raise InputError(tr("There is no such entry in the history."))
+
+    def dropping(self, numbers: Iterable[int], items: Collection[int]) -> dict[int, Amendment]:
+        """How entries are dropped for a correction of ``items``: a list of known labels goes on without these."""
+        found: dict[int, Amendment] = {}
+        for number in numbers:
+            entry = self.entry(number)
+            listed = isinstance(entry, RecordedCorrection) and entry.what is CorrectionKind.LABELS
+            found[number] = Without(tuple(items)) if listed and items else None
+        return found
+
     def nodes(self) -> Iterator[HistoryNode]:
         """The entries in force, newest first."""
         node = self.entries
@@ -308,7 +326,8 @@ class History:
 
 def amendments_to_json(amendments: Amendments) -> dict[str, Any]:
     """Changes of old entries as part of a journal payload; inverse of `amendments_of`."""
-    return {"amend": [[number, answer and answer.value] for number, answer in sorted(amendments.items())]}
+    said = {n: list(one.items) if isinstance(one, Without) else one and one.value for n, one in amendments.items()}
+    return {"amend": [list(pair) for pair in sorted(said.items())]}
 
 
 def merge_to_json(source: MergeSource, entries: Sequence[Entry], amendments: Amendments) -> dict[str, Any]:
@@ -320,7 +339,7 @@ def merge_to_json(source: MergeSource, entries: Sequence[Entry], amendments: Ame
     } | (amendments_to_json(amendments) if amendments else {})
 
 
-def merge_of(payload: Mapping[str, Any]) -> tuple[MergeSource, tuple[Entry, ...], dict[int, Answer | None]]:
+def merge_of(payload: Mapping[str, Any]) -> tuple[MergeSource, tuple[Entry, ...], dict[int, Amendment]]:
     """Inverse of `merge_to_json`. Raises `ProjectError` for what this program cannot have written."""
     try:
         found = tuple(_READERS[one["kind"]].from_payload(one, float(one["at"])) for one in payload["entries"])
@@ -332,12 +351,18 @@ def merge_of(payload: Mapping[str, Any]) -> tuple[MergeSource, tuple[Entry, ...]
     return source, entries, amendments_of(payload)
 
 
-def amendments_of(payload: Mapping[str, Any]) -> dict[int, Answer | None]:
+def amendments_of(payload: Mapping[str, Any]) -> dict[int, Amendment]:
     """Inverse of `amendments_to_json`. Raises `ProjectError` for what this program cannot have written."""
     try:
-        return {int(number): Answer(said) if said else None for number, said in payload.get("amend", ())}
+        return {int(number): _amendment(said) for number, said in payload.get("amend", ())}
     except (TypeError, ValueError) as error:
         raise ProjectError(tr("The journal holds a change that cannot be read ({error}).", error=error)) from error
+
+
+def _amendment(said: Any) -> Amendment:
+    if isinstance(said, list):
+        return Without(tuple(int(item) for item in said))
+    return Answer(said) if said else None
 
 
 def _link(before: HistoryNode | None, entry: Entry, edited: bool = False) -> HistoryNode:

@@ -249,7 +249,8 @@ class Session(Transactions):
         operation : Operation
             One of `session.operations`.
         dropping : collection of int
-            Numbers of entries that are taken back in the same step, because they contradict it.
+            Numbers of entries that are taken back in the same step, because they contradict it; of a list of known
+            labels only what it says of the operation's own images.
         task : Task, optional
             Progress and cancellation, where many later entries have to be gone through again.
 
@@ -263,7 +264,7 @@ class Session(Transactions):
         """
         self._check_writable()
         entry = replace(operation.record(self.engine, self._history.names, time.time()), author=self.author)
-        amendments = dict.fromkeys(dropping)
+        amendments = self._history.dropping(dropping, getattr(operation, "items", ()))
         payload = entry.payload() | (amendments_to_json(amendments) if amendments else {})
         history = self._history.push(entry, amendments, self.author)
         record = (CORRECT, payload, entry.when)

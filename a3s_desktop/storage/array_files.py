@@ -1,4 +1,4 @@
-"""Arrays on disk: written in pieces through the file layer, known by a hash. Apart from it, because this needs NumPy."""
+"""Arrays on disk: written in pieces through the file layer, known by a hash. A module of its own: it needs NumPy."""
 
 from __future__ import annotations
 

@@ -19,6 +19,7 @@ from PySide6.QtWidgets import (
 )
 
 from a3s_desktop.i18n import tr, trn
+from a3s_desktop.session.entries import CorrectionKind
 from a3s_desktop.session.state import EntryKind
 from a3s_desktop.ui.contradiction_chain import PICTURE, ChainDelegate, ChainLink, ChainModel, draw_link
 from a3s_desktop.ui.history_text import NamedItems
@@ -211,6 +212,8 @@ class ContradictionDialog(QDialog):
         self.drop_button.setEnabled(entry is not None and not self._waiting)
         if entry is None:
             text = tr("This link cannot be dropped.")
+        elif entry.kind is EntryKind.CORRECTION and entry.what == CorrectionKind.LABELS.value:
+            text = tr("Dropping it takes these images out of the list of names; all others stay. Undo brings it back.")
         elif entry.kind is EntryKind.CORRECTION:
             text = tr("Dropping it takes the whole correction back: {what}. Undo brings it back.", what=entry.text)
         else:

@@ -10,11 +10,12 @@ import numpy as np
 import pytest
 
 from a3s_desktop.core.types import STRATEGIES, Answer, StrategyOptions
-from a3s_desktop.errors import InputError, KnownApartError
-from a3s_desktop.session.entries import RecordedCorrection
+from a3s_desktop.errors import ContradictionError, InputError, KnownApartError
+from a3s_desktop.session.entries import RecordedCorrection, Without
 from a3s_desktop.session.known_labels import KnownLabels, Trouble, plan_labels
+from a3s_desktop.session.names import Names
 from a3s_desktop.session.opening import create_project, open_session
-from a3s_desktop.session.operations import Junk, Merge, Rename
+from a3s_desktop.session.operations import Junk, Merge, Rename, SplitOff
 from a3s_desktop.session.session import Session
 from a3s_desktop.storage.journal_types import MemoryJournal
 from a3s_desktop.storage.label_file import KnownLabel
@@ -225,3 +226,47 @@ def test_an_export_comes_back_as_the_same_partition(
 def test_an_empty_list_is_refused(blobs: Data) -> None:
     with pytest.raises(InputError):
         blobs.session().perform(KnownLabels(()))
+
+
+def test_one_image_of_a_list_is_put_right_and_the_others_stay(blobs: Data) -> None:
+    journal = MemoryJournal()
+    session = blobs.session(journal)
+    named = {item: f"Class {blobs.classes[item]}" for item in range(0, 48, 3)}
+    wrong = next(item for item in named if blobs.classes[item] != blobs.classes[0])
+    named[wrong] = named[0]
+    plan = plan_labels(session.engine, rows(named))
+    assert plan.operation is not None
+    session.perform(plan.operation)
+    assert session.state.labels[wrong] == session.state.labels[0]
+    with pytest.raises(ContradictionError) as caught:
+        session.perform(SplitOff((wrong,)))
+    behind = {entry.number for entry in session.entries_behind(caught.value.chain) if entry is not None}
+    assert behind == {1}
+    before = session.engine.digest()
+    state, _ = session.perform(SplitOff((wrong,)), dropping=behind)
+    assert state.labels[wrong] != state.labels[0]
+    for item, name in named.items():
+        if item != wrong:
+            assert state.names[int(state.labels[item])] == name
+            assert state.confirmed[item]
+    assert [entry.text for entry in session.history()][-1] == "Known names of 15 images"
+    after = session.engine.digest()
+    assert blobs.session(journal).engine.digest() == after  # the journal says the same
+    session.undo()
+    assert session.engine.digest() == before
+    session.redo()
+    assert session.engine.digest() == after
+
+
+def test_an_image_that_carries_its_name_alone_takes_it_along(blobs: Data) -> None:
+    session = blobs.session()
+    plan = plan_labels(session.engine, rows({0: "Anna", 3: "Anna", 6: "Bert"}))
+    assert plan.operation is not None
+    entry = plan.operation.record(session.engine, Names(), 0.0)
+    assert isinstance(entry, RecordedCorrection)
+    rest = entry.changed(Without((6, 0)))
+    assert [(one.name, one.anchors) for one in rest.known] == [("Anna", (3,))]
+    assert rest.correction.identities == ((3,),)
+    assert rest.count == 1
+    assert not rest.withdrawn
+    assert rest.changed(Without((3,))).withdrawn
