@@ -124,7 +124,7 @@ def measure(samples: int, kind: str, folder: Path) -> ScaleRow:
         tuple((name, stop - at) for (name, at), stop in zip(marks, ends, strict=True)),
     )
     del features
-    place.unlink()
+    files.remove_file(place)
     return row
 
 
@@ -149,7 +149,7 @@ def _peak(reset: bool = False) -> float:
     if platform == "linux":
         status = Path("/proc/self/status")
         if reset:
-            Path("/proc/self/clear_refs").write_text("5", "ascii")
+            files.tell_system(Path("/proc/self/clear_refs"), b"5")
             return _status(status, "RssAnon")
         return _status(status, "VmHWM") - _status(status, "RssFile")
     if platform == "win32":

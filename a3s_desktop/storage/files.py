@@ -240,6 +240,12 @@ def write_scratch(path: Path, data: bytes) -> None:
         write_all(file, data)
 
 
+def tell_system(path: Path, data: bytes) -> None:
+    """Write to one of the system's own files, below ``/proc``; raises `OSError`."""
+    with open(path, "wb", buffering=0) as file:
+        write_all(file, data)
+
+
 def atomic_write_text(path: Path, text: str, overwrite: bool = True) -> None:
     """Write a whole UTF-8 file atomically; see `atomic_file`."""
     atomic_write(path, text.encode("utf-8"), overwrite)
