@@ -67,7 +67,8 @@ def wait(condition: Callable[[], bool], seconds: float) -> None:
 def initialize_under_watch(program: Program, spec: ProjectSpec, seconds: float = 300.0) -> Beats:
     """Make a project through the window's own road and wait for its first pair; the heartbeat of that time."""
     program.show()
-    wait(lambda: program.map_panel.made, 10)  # long before anyone has filled in the form
+    program.shortcuts.action("project.new").trigger()
+    wait(lambda: program.map_panel.made, 20)  # long before anyone has filled in the form
     with Heartbeat() as heart:
         program.pages.new.createRequested.emit(spec)
         wait(lambda: program.label.ready, seconds)
