@@ -121,7 +121,7 @@ def export_by_keyboard(program: machine.Running, out: Path) -> None:
         assert time.monotonic() < deadline, program.titles()
         time.sleep(0.05)
     time.sleep(0.3)
-    program.keys("Tab")  # from the kind of file to its path
+    program.keys("Tab", "Tab")  # from the kind of file over its option to its path
     program.keys("ctrl+a")
     program.type(str(out))
     time.sleep(0.2)
