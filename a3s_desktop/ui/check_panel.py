@@ -23,6 +23,7 @@ from a3s_desktop.errors import A3SError
 from a3s_desktop.i18n import mark, number, tr, trn
 from a3s_desktop.storage.matching import UnmatchedError
 from a3s_desktop.storage.spec import SpecReport
+from a3s_desktop.ui.plain import plain_tip
 from a3s_desktop.ui.theme import SPACE_2, SPACE_3, SPACE_4, icon_pixmap, tokens
 from a3s_desktop.ui.unmatched_choice import UnmatchedChoice
 
@@ -213,7 +214,7 @@ class CheckPanel(QFrame):
             row, name = int(pair[0]), str(pair[1])
             table.setItem(line, 0, QTableWidgetItem(str(row)))  # from 0, as the messages count
             item = QTableWidgetItem(name)
-            item.setToolTip(name)
+            item.setToolTip(plain_tip(name))
             table.setItem(line, 1, item)
         line_height = self.fontMetrics().height() + 9
         table.verticalHeader().setDefaultSectionSize(line_height)

@@ -9,6 +9,7 @@ from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QSizePolicy, QToolButton, QVBoxLayout, QWidget
 
 from a3s_desktop.i18n import mark, number, tr
+from a3s_desktop.ui.plain import plain_tip
 from a3s_desktop.ui.shortcuts import Shortcuts
 from a3s_desktop.ui.theme import SPACE_1, SPACE_2, SPACE_3, set_role
 
@@ -119,7 +120,7 @@ class ToolBar(QFrame):
 
     def say(self, text: str) -> None:
         """What was done last; all of it is in the tool tip."""
-        self.last.setToolTip(text)
+        self.last.setToolTip(plain_tip(text))
         self.last.setText(self.last.fontMetrics().elidedText(text, Qt.TextElideMode.ElideRight, self.last.width()))
 
     def offer(self, names: Iterable[str], texts: dict[str, str]) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import html
 from collections.abc import Sequence
 from typing import Any
 
@@ -14,6 +13,7 @@ from a3s_desktop.i18n import percent, tr
 from a3s_desktop.session.overview import ClusterSummary
 from a3s_desktop.ui.cluster_order import ClusterTable
 from a3s_desktop.ui.pictures import Pictures, cluster_title, draw_meter, images_text, mosaic
+from a3s_desktop.ui.plain import plain_tip
 from a3s_desktop.ui.theme import RADIUS, SPACE_1, SPACE_2, cluster_colour, icon_pixmap, scaled_font, tokens
 
 CARD = 164  # smallest width of a card with the space around it, logical pixels
@@ -60,7 +60,7 @@ class ClusterCards(QAbstractListModel):
         if role == Qt.ItemDataRole.AccessibleTextRole:
             return described(cluster)
         if role == Qt.ItemDataRole.ToolTipRole:
-            return f"<span>{html.escape(described(cluster))}</span>"  # a name is not markup
+            return plain_tip(described(cluster))
         return None
 
     # dragging a card onto another one

@@ -14,6 +14,7 @@ from a3s_desktop.ui.image_loader import ImageLoader
 from a3s_desktop.ui.member_grid import MemberGrid
 from a3s_desktop.ui.name_editor import NameEditor
 from a3s_desktop.ui.pictures import cluster_title, images_text
+from a3s_desktop.ui.plain import plain_tip
 from a3s_desktop.ui.theme import SPACE_2, SPACE_3, cluster_colour, icon, icon_pixmap, set_role, tokens
 from a3s_desktop.ui.thumbnails import ViewItems
 
@@ -156,6 +157,8 @@ class ClusterPane(QWidget):
         head.addStretch(1)
         head.addWidget(self.order)
         self._empty = QLabel()
+        self._empty.setTextFormat(Qt.TextFormat.PlainText)
+        self.count.setTextFormat(Qt.TextFormat.PlainText)
         self._empty.setWordWrap(True)
         self._empty.setAlignment(Qt.AlignmentFlag.AlignCenter)
         set_role(self._empty, role="muted")
@@ -199,7 +202,7 @@ class ClusterPane(QWidget):
         room = max(self.width() - _NEAR_WIDTH - 240, 160)
         text = self.title.fontMetrics().elidedText(self._title_text, Qt.TextElideMode.ElideRight, room)
         self.title.setText(text)
-        self.title.setToolTip(self._title_text if text != self._title_text else "")
+        self.title.setToolTip(plain_tip(self._title_text if text != self._title_text else ""))
 
     def _dress(self) -> None:
         self.back.setIcon(icon("chevron-left"))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import html
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -25,6 +24,7 @@ from a3s_desktop.i18n import percent, tr
 from a3s_desktop.ui.image_loader import ImageLoader
 from a3s_desktop.ui.member_grid import ITEMS_MIME
 from a3s_desktop.ui.pictures import Pictures, cluster_title, images_text
+from a3s_desktop.ui.plain import plain_tip
 from a3s_desktop.ui.theme import RADIUS_SMALL, SPACE_1, SPACE_2, scaled_font, set_role, tokens
 
 ROW_ROLE = Qt.ItemDataRole.UserRole + 1
@@ -107,7 +107,7 @@ class Rows(QAbstractListModel):
         if role == Qt.ItemDataRole.AccessibleTextRole:
             return ", ".join(texts)
         if role == Qt.ItemDataRole.ToolTipRole:
-            return f"<span>{html.escape(', '.join(texts))}</span>"
+            return plain_tip(", ".join(texts))
         return texts[1] if role == Qt.ItemDataRole.StatusTipRole else None
 
 

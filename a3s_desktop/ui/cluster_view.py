@@ -162,6 +162,7 @@ class ClusterView(QWidget):
         for watched in (view, view.viewport()):
             watched.installEventFilter(self)
         self._dot, self._title, self._count = QLabel(), QLabel(), QLabel()
+        self._title.setTextFormat(Qt.TextFormat.PlainText)
         self._dot.setFixedSize(12, 12)
         set_role(self._title, role="heading")
         set_role(self._count, role="muted")

@@ -70,6 +70,7 @@ class SecondLook(QDialog):
         self._count = QLabel()
         set_role(self._count, role="small")
         self._empty = QLabel()
+        self._empty.setTextFormat(Qt.TextFormat.PlainText)
         self._empty.setWordWrap(True)
         self._empty.setAlignment(Qt.AlignmentFlag.AlignCenter)
         set_role(self._empty, role="heading")

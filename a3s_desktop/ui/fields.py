@@ -20,6 +20,7 @@ from PySide6.QtWidgets import (
 )
 
 from a3s_desktop.i18n import mark, tr
+from a3s_desktop.ui.plain import plain_tip
 from a3s_desktop.ui.theme import SPACE_2, icon
 
 FEATURE_FILTER = mark("Feature files (*.npy *.npz *.csv *.tsv *.parquet *.feather);;All files (*)")
@@ -210,7 +211,7 @@ class PathList(QWidget):
             if path and path not in known:
                 item = QListWidgetItem(icon("file"), path)
                 item.setData(Qt.ItemDataRole.UserRole, path)
-                item.setToolTip(path)
+                item.setToolTip(plain_tip(path))
                 self.list.addItem(item)
                 known.add(path)
         self._update()

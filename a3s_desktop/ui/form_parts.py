@@ -8,6 +8,7 @@ from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QAbstractSpinBox, QComboBox, QFormLayout, QFrame, QLabel, QVBoxLayout, QWidget
 
 from a3s_desktop.i18n import tr
+from a3s_desktop.ui.plain import plain_tip
 from a3s_desktop.ui.theme import SPACE_1, SPACE_2, SPACE_3, SPACE_4
 
 
@@ -57,7 +58,7 @@ def new_form(parent: QWidget | None = None) -> QFormLayout:
 def form_row(form: QFormLayout, name: str, field: QWidget, tip: str = "") -> None:
     """A line of a form; the tip stands below it, too."""
     field.setAccessibleName(name)
-    field.setToolTip(tip)
+    field.setToolTip(plain_tip(tip))
     form.addRow(name, field)
     if tip:
         form.addRow(note(tip))

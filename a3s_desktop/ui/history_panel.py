@@ -142,6 +142,7 @@ class HistoryPanel(QWidget):
         self.list = EntryList(self.model, self._pictures)
         self.list.setAccessibleName(tr("Answers and corrections, newest first"))
         self._empty = QLabel()
+        self._empty.setTextFormat(Qt.TextFormat.PlainText)
         self._empty.setAlignment(Qt.AlignmentFlag.AlignCenter)
         self._empty.setWordWrap(True)
         self._empty.setMargin(SPACE_4)

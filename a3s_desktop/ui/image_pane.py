@@ -21,6 +21,7 @@ from a3s_desktop.ui.pane_drawing import (
     draw_remarks,
 )
 from a3s_desktop.ui.pane_source import PaneSource
+from a3s_desktop.ui.plain import plain_tip
 from a3s_desktop.ui.theme import scaled_font, tokens
 from a3s_desktop.ui.view_link import Frame, View
 from a3s_desktop.ui.zoom_surface import ZoomSurface
@@ -209,7 +210,7 @@ class ImagePane(ZoomSurface):
 
     @Slot()
     def _on_source(self) -> None:
-        self.setToolTip(self.source.note)
+        self.setToolTip(plain_tip(self.source.note))
         if self.source.reason:
             self.setAccessibleName(
                 tr("Image {name} cannot be shown. {reason}", name=self._caption, reason=self.source.reason)

@@ -15,6 +15,7 @@ from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QSizePolicy, QWidget
 from a3s_desktop.core.types import Answer
 from a3s_desktop.i18n import number, tr, trn
 from a3s_desktop.session.state import Consequence, QuestionView
+from a3s_desktop.ui.plain import plain_tip
 from a3s_desktop.ui.theme import ICON, SPACE_1, SPACE_2, SPACE_3, icon_pixmap, set_role, tokens
 
 READ_MS = 300
@@ -242,4 +243,4 @@ class _Elided(QLabel):
     def _fit(self) -> None:
         shown = self.fontMetrics().elidedText(self._whole, Qt.TextElideMode.ElideRight, max(0, self.width()))
         self.setText(shown)
-        self.setToolTip(self._whole if shown != self._whole else "")
+        self.setToolTip(plain_tip(self._whole if shown != self._whole else ""))

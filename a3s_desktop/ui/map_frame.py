@@ -25,6 +25,7 @@ from a3s_desktop.ui.map_legend import MapLegend
 from a3s_desktop.ui.map_scene import MapScene
 from a3s_desktop.ui.map_search import MapSearch
 from a3s_desktop.ui.map_selection_bar import SelectionBar
+from a3s_desktop.ui.plain import plain_tip
 from a3s_desktop.ui.theme import SPACE_1, SPACE_2, SPACE_4, icon, set_role, tokens
 
 EMPTY = mark("The map appears here as soon as the images have been compared.")
@@ -96,7 +97,7 @@ class MapFrame(QWidget):
 
     def say(self, text: str) -> None:
         """Show a text in the status line; all of it is in the tool tip."""
-        self.status.setToolTip(text)
+        self.status.setToolTip(plain_tip(text))
         self._elide()
 
     def show_stage(self, there: bool) -> None:
@@ -164,7 +165,7 @@ class MapFrame(QWidget):
     def _button(self, name: str, tip: str) -> QToolButton:
         button = QToolButton()
         button.setAccessibleName(name)
-        button.setToolTip(tip)
+        button.setToolTip(plain_tip(tip))
         button.setFocusPolicy(Qt.FocusPolicy.NoFocus)  # Space belongs to the pair
         set_role(button, kind="icon")
         return button

@@ -8,6 +8,7 @@ from PySide6.QtWidgets import QSizePolicy, QWidget
 
 from a3s_desktop.i18n import tr
 from a3s_desktop.ui.map_colours import LegendEntry, Shape
+from a3s_desktop.ui.plain import plain_tip
 from a3s_desktop.ui.theme import SPACE_1, SPACE_2, scaled_font, tokens
 
 _DOT = 5.0  # radius in logical pixels
@@ -56,7 +57,7 @@ class MapLegend(QWidget):
         self._entries = entries
         text = " · ".join(entry.text for entry in entries)
         self.setAccessibleDescription(text)
-        self.setToolTip(text)
+        self.setToolTip(plain_tip(text))
         self.update()
 
     def sizeHint(self) -> QSize:

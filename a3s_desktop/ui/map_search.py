@@ -12,6 +12,7 @@ from PySide6.QtWidgets import QLineEdit, QListWidget, QListWidgetItem, QWidget
 
 from a3s_desktop.i18n import tr, trn
 from a3s_desktop.ui.map_data import MapData
+from a3s_desktop.ui.plain import plain_tip
 from a3s_desktop.ui.theme import SPACE_1, icon, set_role
 
 SHOWN = 30  # rows of the list
@@ -262,7 +263,7 @@ class MapSearch(QLineEdit):
         # A path may hold anything; the list shows one line of it.
         row = QListWidgetItem("".join(c if c.isprintable() else "�" for c in text))
         row.setData(Qt.ItemDataRole.UserRole, (kind, number))
-        row.setToolTip(row.text())
+        row.setToolTip(plain_tip(row.text()))
         self.results.addItem(row)
 
     @Slot(QListWidgetItem)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import html
 from collections.abc import Sequence
 from typing import Any
 
@@ -26,6 +25,7 @@ from a3s_desktop.ui.enlarged_view import EnlargedView
 from a3s_desktop.ui.grid_view import GridView
 from a3s_desktop.ui.image_loader import ImageLoader
 from a3s_desktop.ui.pictures import Pictures, draw_meter
+from a3s_desktop.ui.plain import plain_tip
 from a3s_desktop.ui.theme import RADIUS_SMALL, SPACE_1, SPACE_2, scaled_font, tokens
 
 CELL = 128  # smallest width of a cell, logical pixels
@@ -63,7 +63,7 @@ class Members(QAbstractListModel):
         if role == Qt.ItemDataRole.AccessibleTextRole:
             return name if doubt < 0 else tr("{name}, doubt {share}", name=name, share=percent(doubt))
         if role == Qt.ItemDataRole.ToolTipRole:
-            return f"<span>{html.escape(name)}</span>"  # a name is not markup
+            return plain_tip(name)
         return None
 
     def flags(self, index: _Index) -> Qt.ItemFlag:

@@ -89,6 +89,7 @@ class MergePreview(QDialog):
             tr("Both have a name: the newer name stays. Undo brings both back.") if len(names) > 1 else ""
         )
         self.remark = QLabel(text)
+        self.remark.setTextFormat(Qt.TextFormat.PlainText)
         self.remark.setWordWrap(True)
         self.remark.setVisible(bool(text))
         set_role(self.remark, role="muted")

@@ -211,6 +211,7 @@ class NewProjectPage(QWidget):
         row.addWidget(self.back_button)
         row.addStretch(1)
         self.reason = QLabel()
+        self.reason.setTextFormat(Qt.TextFormat.PlainText)
         self.reason.setProperty("role", "muted")
         row.addWidget(self.reason)
         row.addSpacing(SPACE_3)

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import html
-
 from PySide6.QtCore import QEasingCurve, QEvent, QPoint, QRect, QSize, Qt, QVariantAnimation, Signal, Slot
 from PySide6.QtGui import QColor, QFontMetrics, QPainter, QPaintEvent, QRegion, QResizeEvent
 from PySide6.QtWidgets import QHBoxLayout, QLabel, QVBoxLayout, QWidget
@@ -13,6 +11,7 @@ from a3s_desktop.ui.compare_stage import CompareStage
 from a3s_desktop.ui.image_loader import ImageLoader
 from a3s_desktop.ui.image_pane import ImagePane
 from a3s_desktop.ui.member_strip import MemberStrip
+from a3s_desktop.ui.plain import plain_tip
 from a3s_desktop.ui.shortcuts import Shortcuts
 from a3s_desktop.ui.theme import SPACE_1, SPACE_2, cluster_colour, scaled_font, set_role, tokens
 from a3s_desktop.ui.tones_panel import TonesPanel
@@ -57,7 +56,7 @@ class ClusterTitle(QWidget):
         self._cluster = cluster if size > 1 else -1
         title = name or (tr("Cluster {cluster}", cluster=cluster) if size > 1 else tr("Single image"))
         self._title = title
-        self._name.setToolTip(f"<span>{html.escape(name)}</span>" if name else "")
+        self._name.setToolTip(plain_tip(name))
         self._name.setTextFormat(Qt.TextFormat.PlainText)
         self._elide()
         self._size.setText(trn("{n} image", "{n} images", size) if size > 1 else tr("no cluster yet"))

@@ -30,6 +30,7 @@ from PySide6.QtGui import (
 from PySide6.QtWidgets import QListView, QMenu, QStyle, QStyledItemDelegate, QStyleOptionViewItem, QWidget
 
 from a3s_desktop.i18n import markn, tr, trn
+from a3s_desktop.ui.plain import plain_tip
 from a3s_desktop.ui.recent import ProjectCard
 from a3s_desktop.ui.theme import (
     RADIUS_SMALL,
@@ -114,7 +115,7 @@ class RecentModel(QAbstractListModel):
         if role == Qt.ItemDataRole.DisplayRole:
             return card.name
         if role == Qt.ItemDataRole.ToolTipRole:
-            return f"{card.folder}\n{card.problem}".strip()
+            return plain_tip(f"{card.folder}\n{card.problem}".strip())
         if role == Qt.ItemDataRole.AccessibleTextRole:
             return f"{card.name}, {facts(card, time.time())}, {card.folder}"
         return None

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import html
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, Protocol
@@ -12,6 +11,7 @@ from PySide6.QtGui import QColor, QPainter, QPainterPath, QPen
 from PySide6.QtWidgets import QStyle, QStyledItemDelegate, QStyleOptionViewItem, QWidget
 
 from a3s_desktop.ui.image_loader import ImageLoader
+from a3s_desktop.ui.plain import plain_tip
 from a3s_desktop.ui.theme import RADIUS_SMALL, SPACE_1, SPACE_2, icon_pixmap, scaled_font, tokens
 
 THUMB = 92  # smallest side of a thumbnail, logical pixels; a grid widens it to fill the row
@@ -60,7 +60,7 @@ class MembersModel(QAbstractListModel):
         if role in (Qt.ItemDataRole.DisplayRole, Qt.ItemDataRole.AccessibleTextRole):
             return self.items.name(item)
         if role == Qt.ItemDataRole.ToolTipRole:
-            return f"<span>{html.escape(self.items.name(item))}</span>"  # a name is not markup
+            return plain_tip(self.items.name(item))
         return None
 
 

@@ -10,6 +10,7 @@ from PySide6.QtWidgets import QAbstractItemView, QComboBox, QFrame, QLabel, QLis
 from a3s_desktop.i18n import number, tr, trn
 from a3s_desktop.storage.files import show
 from a3s_desktop.storage.matching import Unmatched
+from a3s_desktop.ui.plain import plain_tip
 from a3s_desktop.ui.theme import SPACE_1, SPACE_2, SPACE_3
 
 LISTED = 1000  # names in a list; more would not be read
@@ -105,7 +106,7 @@ class _Side(QFrame):
                 self.list.addItem(tr("… and {n} more.", n=number(len(names) - LISTED)))
             for row in range(self.list.count()):
                 item = self.list.item(row)
-                item.setToolTip(item.text())
+                item.setToolTip(plain_tip(item.text()))
         self._fit()
 
     def _fit(self) -> None:

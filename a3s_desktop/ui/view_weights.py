@@ -10,6 +10,7 @@ from PySide6.QtWidgets import QDoubleSpinBox, QVBoxLayout, QWidget
 
 from a3s_desktop.i18n import tr
 from a3s_desktop.ui.form_parts import heading, indent, new_form, note
+from a3s_desktop.ui.plain import plain_tip
 from a3s_desktop.ui.theme import SPACE_1
 
 
@@ -50,10 +51,10 @@ class ViewWeights(QWidget):
                 indent(spin)
                 spin.setValue(kept.get(path, 1.0))
                 spin.setAccessibleName(tr("Weight of {file}", file=path.name))
-                spin.setToolTip(str(path))
+                spin.setToolTip(plain_tip(str(path)))
                 spin.valueChanged.connect(self._on_value)
                 name = note(path.name)
-                name.setToolTip(str(path))
+                name.setToolTip(plain_tip(str(path)))
                 self._form.addRow(spin, name)
                 self._spins[path] = spin
         self.setVisible(len(paths) > 1)
