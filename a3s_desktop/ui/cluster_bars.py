@@ -116,10 +116,12 @@ class ToolBar(QFrame):
         for row in self._rows:
             column.addLayout(row)
         column.addLayout(facts)
+        self._said = ""
         self.setMinimumWidth(1)
 
     def say(self, text: str) -> None:
         """What was done last; all of it is in the tool tip."""
+        self._said = text
         self.last.setToolTip(plain_tip(text))
         self.last.setText(self.last.fontMetrics().elidedText(text, Qt.TextElideMode.ElideRight, self.last.width()))
 
@@ -134,7 +136,7 @@ class ToolBar(QFrame):
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
         self.layout().activate()
-        self.say(self.last.toolTip())
+        self.say(self._said)
         self._fit()
 
     def changeEvent(self, event: QEvent) -> None:

@@ -261,7 +261,7 @@ class ClusterMap(QWidget):
     @property
     def status(self) -> str:
         """What the line below the map says."""
-        return self._frame.status.toolTip()
+        return self._frame.said
 
     # events
 

@@ -89,6 +89,7 @@ class MapFrame(QWidget):
         self.empty.setMargin(SPACE_4)
         set_role(self.empty, role="muted")
         self.status = QLabel()
+        self.said = ""  # all of what the status line says
         self.status.setTextFormat(Qt.TextFormat.PlainText)
         self.status.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)
         set_role(self.status, role="small")
@@ -97,6 +98,7 @@ class MapFrame(QWidget):
 
     def say(self, text: str) -> None:
         """Show a text in the status line; all of it is in the tool tip."""
+        self.said = text
         self.status.setToolTip(plain_tip(text))
         self._elide()
 
@@ -229,7 +231,7 @@ class MapFrame(QWidget):
     def _elide(self) -> None:
         """As many whole facts as there is room for; all of them are in the tool tip."""
         metrics, width = self.status.fontMetrics(), max(self.status.width(), 40)
-        parts = self.status.toolTip().split(" · ")
+        parts = self.said.split(" · ")
         while len(parts) > 1 and metrics.horizontalAdvance(" · ".join(parts)) > width:
             parts.pop()
         self.status.setText(metrics.elidedText(" · ".join(parts), Qt.TextElideMode.ElideRight, width))

@@ -150,7 +150,7 @@ def test_an_image_whose_file_vanishes_while_it_is_shown_stays_and_says_so(
     left.wheelZoomed.emit(6.0, QPointF(10, 10))  # wants a sharper version
     qtbot.waitUntil(lambda: left.source.gone)
     assert left.has_image
-    assert left.toolTip() == "The file is missing."
+    assert left.toolTip() == "<span>The file is missing.</span>"
     linked.reset()
     left.set_image(path, "a.jpg", 2)
     assert left.has_image, "what is in memory can still be judged"

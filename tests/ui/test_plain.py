@@ -88,3 +88,14 @@ def test_a_name_is_shown_letter_by_letter(name: str) -> None:
     document.setHtml(plain_tip(name))
     assert document.toPlainText() == name
     assert plain_tip("") == ""
+
+
+def test_nothing_takes_its_text_from_a_tool_tip() -> None:
+    """There it is markup; the tips of actions are words of the program's own."""
+    found = {
+        (path.name, ast.unparse(node.func))
+        for path in sorted(UI.glob("*.py"))
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        if isinstance(node, ast.Call) and _name(node.func) == "toolTip" and "action" not in ast.unparse(node.func)
+    }
+    assert found == set()
