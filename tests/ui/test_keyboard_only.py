@@ -51,7 +51,14 @@ class Hands:
         raise AssertionError(f"Tab does not lead there; it ends at {QApplication.focusWidget()}")
 
     def dialog(self, kind: type[QDialog]) -> QDialog:
-        self.until(lambda: isinstance(QApplication.activeWindow(), kind))
+        def active() -> bool:
+            if QApplication.activeWindow() is None:  # off the screen no window manager gives the focus to a new window
+                for window in QApplication.topLevelWidgets():
+                    if isinstance(window, kind) and window.isVisible():
+                        window.activateWindow()
+            return isinstance(QApplication.activeWindow(), kind)
+
+        self.until(active)
         found = QApplication.activeWindow()
         assert isinstance(found, QDialog)
         return found
