@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gettext
+import html
 import re
 from collections.abc import Iterator
 from pathlib import Path
@@ -62,7 +63,8 @@ def project(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def texts(top: QWidget) -> Iterator[tuple[QWidget, str]]:
     """What a person reads or hears of a screen."""
     for widget in (top, *top.findChildren(QWidget)):
-        found = [widget.toolTip(), widget.statusTip(), widget.accessibleName(), widget.accessibleDescription()]
+        tip = html.unescape(re.sub(r"</?span>|<br>", " ", widget.toolTip()))  # as it is shown
+        found = [tip, widget.statusTip(), widget.accessibleName(), widget.accessibleDescription()]
         if isinstance(widget, QLabel | QAbstractButton):
             found.append(widget.text())
         if isinstance(widget, QLineEdit):
