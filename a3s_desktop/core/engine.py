@@ -35,10 +35,14 @@ _STRIP_POOL = 256  # members looked at for a strip: enough to choose from, bound
 
 @dataclass(frozen=True, slots=True)
 class Mark:
-    """A place to come back to: the step's boundary in the undo log, and the answers given within the step since."""
+    """A place to come back to: the step's boundary in the undo log, and the answers given within the step since.
+
+    ``settled`` is False where no step had begun; see `Engine.settle`.
+    """
 
     boundary: int
     answers: tuple[Answer, ...]
+    settled: bool = True
 
 
 class Engine:
@@ -72,6 +76,7 @@ class Engine:
         self._context = Context(initial.graph, views, options, labels, next_id)
         self._step: Step | None = None
         self._question: Question | None = None
+        self._settled = True
         self._boundary = 0
         self._answers: list[Answer] = []
         if saved is None:
@@ -84,7 +89,7 @@ class Engine:
 
     @property
     def question(self) -> Question | None:
-        """The pair to be answered; None where nothing is left to ask."""
+        """The pair to be answered; None where nothing is left to ask, or before `settle`."""
         return self._question
 
     @property
@@ -171,10 +176,10 @@ class Engine:
         self._answers.append(answer)
         self._resume(answer if answer.is_constraint else Answer.SKIP)
 
-    def impose(self, left: int, right: int, answer: Answer) -> None:
+    def impose(self, left: int, right: int, answer: Answer, settle: bool = True) -> None:
         """Take an answer that was not asked for now, and make the partition agree with it.
 
-        The step in progress is left where it is; a new one starts from the result.
+        The step in progress is left where it is; a new one starts from the result. See `correct` for ``settle``.
 
         Raises
         ------
@@ -183,19 +188,26 @@ class Engine:
         """
         pair = ((left, right),)
         if answer is Answer.SAME:
-            self.correct(Correction(together=pair))
+            self.correct(Correction(together=pair), settle)
         elif answer is Answer.DIFFERENT:
-            self.correct(Correction(apart=pair))
+            self.correct(Correction(apart=pair), settle)
         elif junk := answer.junked(left, right):
-            self.correct(Correction(junk=junk))
+            self.correct(Correction(junk=junk), settle)
         else:
             self._take(left, right, answer)
-            self._begin_step()
+            self._begin_step(settle)
 
-    def correct(self, correction: Correction) -> None:
+    def correct(self, correction: Correction, settle: bool = True) -> None:
         """Take a correction that the annotator made by hand, and make the partition agree with it.
 
         The step in progress is left where it is; a new one starts from the result.
+
+        Parameters
+        ----------
+        correction : Correction
+        settle : bool
+            False: more follows at once, and which pair to ask next is not looked for until `settle`. Of thousands of
+            answers that come in one go this saves nearly all the time.
 
         Raises
         ------
@@ -215,16 +227,21 @@ class Engine:
             raise
         context.correct(correction)
         self._strategy.reconsider(context)
-        self._begin_step()
+        self._begin_step(settle)
+
+    def settle(self) -> None:
+        """Go on to the next question where that was put off; see `correct`."""
+        if not self._settled:
+            self._begin_step()
 
     def mark(self) -> Mark:
         """The present place, to be taken before an answer."""
-        return Mark(self._boundary, tuple(self._answers))
+        return Mark(self._boundary, tuple(self._answers), self._settled)
 
     def restore(self, mark: Mark) -> None:
         """Come back to a mark: the complete state, and the very question."""
         self._context.log.rewind(mark.boundary)
-        self._begin_step()
+        self._begin_step(mark.settled)
         for answer in mark.answers:
             self.record(answer)
 
@@ -261,6 +278,7 @@ class Engine:
 
         The state is taken at the boundary of the current step, together with the answers given within it.
         """
+        self.settle()
         mark, question = self.mark(), self._question
         self._context.log.rewind(mark.boundary)
         try:
@@ -379,11 +397,13 @@ class Engine:
             store.identify(group[0])
             self._context.confirmed.put(group, True)
 
-    def _begin_step(self) -> None:
+    def _begin_step(self, settle: bool = True) -> None:
+        """Leave the step in progress for a new one; it goes on to its question, or waits for `settle`."""
         self._boundary = self._context.log.mark()
         self._answers.clear()
-        self._step = None
-        self._resume(None)
+        self._step, self._question, self._settled = None, None, settle
+        if settle:
+            self._resume(None)
 
     def _resume(self, answer: Answer | None) -> None:
         """Run the current step, and steps after it, until one asks or none is left."""

@@ -110,6 +110,8 @@ class HistoryNode:
         questions.
     audits : tuple of RecordedAudit
         The sample checks in force up to and including this entry, oldest first.
+    joined : bool
+        It came in one go with the entry before it: nothing was asked in between.
     """
 
     entry: Entry
@@ -120,6 +122,7 @@ class HistoryNode:
     digest: bytes
     edited: bool = False
     audits: tuple[RecordedAudit, ...] = ()
+    joined: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -239,8 +242,8 @@ class History:
     def merge(self, source: MergeSource, entries: Sequence[Entry], amendments: Amendments | None = None) -> Self:
         """Add the entries of another project in one step, after changes of old ones."""
         newest = self._amended(amendments) if amendments else self.entries
-        for entry in entries:
-            newest = _link(newest, entry, edited=True)
+        for at, entry in enumerate(entries):
+            newest = _link(newest, entry, edited=True, joined=at > 0)
         return type(self)(Operation(None, newest, self.past, source), None)
 
     def undo(self) -> Self:
@@ -320,7 +323,7 @@ class History:
             entry = old.entry.changed(amendments[old.count]) if old.count in amendments else old.entry
             if old.count in amendments and author:
                 entry = replace(entry, author=author)
-            node = _link(node, entry, edited=True)
+            node = _link(node, entry, edited=True, joined=old.joined)
         return node
 
 
@@ -365,8 +368,8 @@ def _amendment(said: Any) -> Amendment:
     return Answer(said) if said else None
 
 
-def _link(before: HistoryNode | None, entry: Entry, edited: bool = False) -> HistoryNode:
-    digest = hashlib.blake2b(before.digest if before else b"", digest_size=16)
+def _link(before: HistoryNode | None, entry: Entry, edited: bool = False, joined: bool = False) -> HistoryNode:
+    digest = hashlib.blake2b(before.digest if before else b"", digest_size=16, person=b"joined" if joined else b"")
     digest.update(entry.effect().encode())
     names = before.names if before else Names()
     if isinstance(entry, RecordedCorrection) and (entry.withdrawn or entry.held):
@@ -380,4 +383,4 @@ def _link(before: HistoryNode | None, entry: Entry, edited: bool = False) -> His
         audits = (*audits, entry)
     tally = before.tally if before else Tally()
     count, edited = (before.count + 1, before.edited or edited) if before else (1, edited)
-    return HistoryNode(entry, before, count, tally.plus(entry), names, digest.digest(), edited, audits)
+    return HistoryNode(entry, before, count, tally.plus(entry), names, digest.digest(), edited, audits, joined)

@@ -132,6 +132,7 @@ class Position:
                 if task is not None:
                     task.step(done / len(path))
                 self._give(node, refuse=refuse_last and node is target)
+            self.engine.settle()
         except BaseException:
             if not come_back:
                 raise
@@ -139,6 +140,7 @@ class Position:
             self._back_to(kept)
             for node in path:
                 self._give(node, refuse=False)
+            self.engine.settle()
             raise
 
     def summary(self) -> Mapping[str, Any]:
@@ -173,6 +175,8 @@ class Position:
     def _give(self, node: HistoryNode, refuse: bool) -> None:
         """Give one entry. Raises `ContradictionError` only with ``refuse``; the engine then stands where it stood."""
         engine, entry = self.engine, node.entry
+        if not node.joined:
+            engine.settle()
         if entry.largest_item() >= len(engine.labels):
             raise ProjectError(
                 tr(
@@ -185,7 +189,7 @@ class Position:
         mark, version = engine.mark(), engine.partition.version
         try:
             if not entry.withdrawn:
-                self._apply(entry)
+                self._apply(entry, settle=not node.joined)
         except ContradictionError as error:
             engine.restore(mark)
             if refuse:
@@ -200,13 +204,14 @@ class Position:
         self._marks.append(mark)
         self._useful.append(None if isinstance(entry, RecordedAudit) else engine.partition.version != version)
 
-    def _apply(self, entry: RecordedAnswer | RecordedCorrection | RecordedAudit) -> None:
+    def _apply(self, entry: RecordedAnswer | RecordedCorrection | RecordedAudit, settle: bool) -> None:
+        """Carry an entry out; ``settle`` as in `Engine.correct`."""
         engine = self.engine
         if isinstance(entry, RecordedAudit):
             return
         if isinstance(entry, RecordedCorrection):
             if entry.correction.to_json():
-                engine.correct(entry.correction)
+                engine.correct(entry.correction, settle)
             return
         question = engine.question
         asked = (question.left, question.right) if question is not None else ()
@@ -215,5 +220,5 @@ class Position:
         if asked == pair or (asked == pair[::-1] and not entry.answer.junked(*pair)):
             engine.record(entry.answer)
         else:
-            engine.impose(entry.left, entry.right, entry.answer)
+            engine.impose(entry.left, entry.right, entry.answer, settle)
             self.imposed += 1

@@ -9,6 +9,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from a3s_desktop.core.strategies.a3s import A3S
 from a3s_desktop.core.types import Answer, Reason
 from a3s_desktop.errors import ContradictionError, InputError, ReadOnlyError
 from a3s_desktop.session.agreement import Sayings, agreement, kappa
@@ -143,6 +144,48 @@ def test_undo_takes_the_whole_merge_back_and_redo_brings_it(a: Side) -> None:
     sequences.check_state(before, replace(a.session.state, can_redo=False, redo_text=""))
     a.session.redo()
     assert a.session.engine.digest() == merged
+    check(a)
+
+
+def test_what_comes_in_one_go_is_asked_about_once_at_its_end(a: Side, monkeypatch: pytest.MonkeyPatch) -> None:
+    b = a.copy("Bob")
+    a.answers(8)
+    b.answers(30)
+    plan = a.plan(b)
+    assert len(plan.entries) >= 20
+    chosen = []
+    best = A3S._best
+    monkeypatch.setattr(A3S, "_best", lambda *args: (chosen.append(1), best(*args))[1])
+    a.session.merge(plan)
+    assert len(chosen) <= 3, "the first of them may answer the present question"
+    assert a.session.state.question is not None
+    check(a)
+
+
+def test_two_merges_in_a_row_and_a_change_amid_one_equal_their_replay(a: Side) -> None:
+    b, c = a.copy("Bob"), a.copy("Cid")
+    b.answers(12)
+    c.say(3, 40, Answer.DIFFERENT)
+    c.say(0, 47, Answer.DIFFERENT)
+    c.answers(8)
+    a.answers(2)
+    a.merge(b)
+    a.merge(c)
+    check(a)
+    merged = a.session.engine.digest()
+    history = a.session.history()
+    amid = [entry for entry in history if entry.author == "Bob"][5]
+    turned = Answer.DIFFERENT if amid.answer is Answer.SAME else Answer.SAME
+    a.session.change(amid.number, turned)
+    check(a)
+    a.session.undo()
+    assert a.session.engine.digest() == merged
+    a.session.undo()
+    a.session.undo()
+    a.session.redo()
+    a.session.redo()
+    assert a.session.engine.digest() == merged
+    a.answers(3)
     check(a)
 
 
