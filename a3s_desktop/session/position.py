@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import logging
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -80,7 +81,8 @@ class Position:
 
     def useful(self, newest: int) -> tuple[bool, ...]:
         """Whether each of the newest entries moved an item, oldest first; the sample check's do not count."""
-        told = [one for one in self._useful if one is not None]
+        newest_first = (one for one in reversed(self._useful) if one is not None)
+        told = tuple(itertools.islice(newest_first, newest))[::-1]  # never a walk through tens of thousands
         return (*self._start.useful, *told)[-newest:] if newest else ()
 
     def steps_to(self, target: HistoryNode | None) -> int | None:

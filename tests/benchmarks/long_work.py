@@ -31,7 +31,7 @@ from PySide6.QtCore import QElapsedTimer, QEvent, QEventLoop, QObject, Qt, QTime
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication
 
-from a3s_desktop.core.types import NEED_CLUSTERS, InitialOptions, StrategyOptions
+from a3s_desktop.core.types import USE_CLUSTERS, InitialOptions, StrategyOptions
 from a3s_desktop.logs import start_logging
 from a3s_desktop.session.opening import create_project
 from a3s_desktop.session.operations import Junk
@@ -58,7 +58,7 @@ def make_project(folder: Path, items: int, strategy: str) -> tuple[Path, np.ndar
     truth = np.arange(items) // _PHOTOS
     centres = rng.normal(size=(items, 8))
     np.save(folder / "features.npy", (centres[truth] + rng.normal(0, 1.5, (items, 8))).astype(np.float32))
-    clusters = items // _PHOTOS if strategy in NEED_CLUSTERS else None
+    clusters = items // _PHOTOS if strategy in USE_CLUSTERS else None
     spec = ProjectSpec(
         folder / "project",
         images,
