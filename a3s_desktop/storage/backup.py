@@ -148,14 +148,19 @@ def list_backups(project: Path) -> tuple[list[Backup], list[Path]]:
 
 
 def kept_backups(times: Sequence[float], now: float, most: int = KEPT) -> set[int]:
-    """Which backups to keep, by index: the newest three and the oldest, the others ever further apart with age."""
-    left = sorted(range(len(times)), key=lambda index: times[index])
+    """Which backups to keep, by index: the newest three and the oldest, the others ever further apart with age.
+
+    A clock that was set back leaves backups of the future. They count as that old, or they would stay for ever, and
+    those that are made from now on would be the ones to go.
+    """
+    ages = [abs(now - made) for made in times]
+    left = sorted(range(len(times)), key=lambda index: (-ages[index], index))
     while len(left) > most:
         inner = range(1, len(left) - 3)
 
         def worth(place: int) -> float:
-            gap = times[left[place + 1]] - times[left[place - 1]]
-            return gap / max(now - times[left[place]], 1.0)
+            gap = ages[left[place - 1]] - ages[left[place + 1]]
+            return gap / max(ages[left[place]], 1.0)
 
         left.pop(min(inner, key=worth))
     return set(left)

@@ -112,6 +112,27 @@ def test_backups_of_months_stay_far_apart() -> None:
     assert ages[-2] > 300
 
 
+@pytest.mark.parametrize("years", [-10, 10])
+def test_a_clock_that_was_set_wrong_costs_no_new_backup(years: int) -> None:
+    hour, jump = 3600.0, years * 365 * 86400.0
+    made = [jump + hour * number for number in range(12)]  # with the wrong clock
+    for number in range(30):
+        now = hour * (20 + number)
+        made.append(now)
+        keep = kept_backups(made, now)
+        assert len(keep) <= 10
+        made = [made[index] for index in sorted(keep)]
+        newest = sorted(one for one in made if one <= now and one >= 0)[-3:]
+        assert newest == [hour * (20 + one) for one in range(max(number - 2, 0), number + 1)]
+
+
+def test_a_backup_is_kept_though_the_clock_was_set_back(project: Path) -> None:
+    for number in range(12):
+        make_backup(project, "time", now=2e9 + 3600 * number)
+    made = make_backup(project, "time", now=1.7e9)
+    assert made.path in [one.path for one in list_backups(project)[0]]
+
+
 def test_a_failed_backup_leaves_no_file(project: Path) -> None:
     (project / "backups").write_bytes(b"in the way")
     with pytest.raises(StorageFailedError):
