@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from a3s_desktop import cli
+from a3s_desktop.session.opening import open_session
 from tests.session.conftest import Data, start
 from tests.session.test_adding import OLD, Grown
 
@@ -42,6 +43,27 @@ def test_features_are_replaced_only_when_told(grown: Grown, tmp_path: Path, caps
     assert cli.main([*command, "--yes"]) == 0
     assert "replaced" in capsys.readouterr().out
     assert (grown.project / "features-2-0.npy").is_file()
+
+
+def test_the_pairs_that_new_features_speak_against_are_named(
+    grown: Grown, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    session, _ = open_session(grown.project)
+    grown.answer(session, 8)
+    said = {frozenset(grown.names[item] for item in entry.items): str(entry.answer) for entry in session.history()}
+    session.close()
+    values = grown.values[:OLD].copy()
+    values[::2] = np.roll(values[::2], 5, axis=0)
+    np.save(tmp_path / "other.npy", values)
+    command = ["replace-features", str(grown.project), "--features", str(tmp_path / "other.npy")]
+    assert cli.main(command) == 0
+    named = [line for line in capsys.readouterr().out.splitlines() if "wrong with P" in line]
+    assert named
+    for line in named:
+        pair, _, rest = line.strip().partition(": ")
+        assert said[frozenset(name.strip("'") for name in pair.split(" and "))] == rest.split(",")[0]
+    assert cli.main([*command, "--doubted", "0"]) == 0
+    assert "wrong with P" not in capsys.readouterr().out
 
 
 def test_a_moved_folder_is_located(grown: Grown, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -3,9 +3,14 @@
 from __future__ import annotations
 
 import argparse
+from collections.abc import Iterator
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from a3s_desktop.cli.terminal import Console
+
+if TYPE_CHECKING:
+    from a3s_desktop.session.replacing import Replacing
 
 # The imports inside the functions keep `--help` and the window's start free of what only one command needs.
 
@@ -26,6 +31,9 @@ def replace_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("project", type=Path, metavar="PROJECT")
     _feature_arguments(parser, "feature file with rows of all images of the project")
     parser.add_argument("--yes", action="store_true", help="replace them; without it only the report is written")
+    parser.add_argument(
+        "--doubted", type=int, default=10, metavar="N", help="name the N pairs most spoken against (default: 10)"
+    )
 
 
 def locate_arguments(parser: argparse.ArgumentParser) -> None:
@@ -55,12 +63,23 @@ def replace_features(arguments: argparse.Namespace, console: Console) -> int:
     spec = ReplaceSpec(tuple(arguments.features), arguments.order)
     with Replacing(arguments.project, spec, console.task) as replacing:
         console.say(replacing.report.text())
+        for line in _doubted(replacing, arguments.doubted):
+            console.say(line)
         if arguments.yes:
             replacing.commit()
             console.say("The features were replaced.")
         else:
             console.say("Nothing was changed. Give --yes to replace the features.")
     return 0
+
+
+def _doubted(replacing: Replacing, count: int) -> Iterator[str]:
+    """A line for each of the answers that the new features speak against most."""
+    from a3s_desktop.storage.files import show
+
+    for entry in replacing.report.doubted[: max(count, 0)]:
+        left, right = (show(replacing.items.paths[item]) for item in entry.items[:2])
+        yield f"  {left} and {right}: {entry.answer}, wrong with P = {entry.doubt:.2f} by the new features"
 
 
 def locate(arguments: argparse.Namespace, console: Console) -> int:

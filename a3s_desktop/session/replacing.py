@@ -21,6 +21,7 @@ from a3s_desktop.session.session import Session
 from a3s_desktop.session.state import HistoryEntry, SessionState
 from a3s_desktop.storage import features
 from a3s_desktop.storage.drafts import Draft, check_space
+from a3s_desktop.storage.items import Items
 from a3s_desktop.storage.journal_types import MemoryJournal
 from a3s_desktop.storage.matching import Unmatched, match_rows
 from a3s_desktop.storage.relink import load_contents
@@ -130,6 +131,11 @@ class Replacing:
         except BaseException:
             self.close()
             raise
+
+    @property
+    def items(self) -> Items:
+        """The project's images, for showing what ``report`` is about."""
+        return self._workspace.items
 
     def commit(self) -> None:
         """Let the new features count; the project is to be opened anew. Raises `StorageFailedError`."""

@@ -16,11 +16,13 @@ from a3s_desktop.errors import A3SError, Cancelled
 from a3s_desktop.i18n import tr, trn
 from a3s_desktop.task import Progress, Task
 from a3s_desktop.ui.bridge import Bridge, BridgePhase
-from a3s_desktop.ui.dialogs import MessageDialog, ask, show_error
+from a3s_desktop.ui.dialogs import MessageDialog, show_error
 from a3s_desktop.ui.engine_room import Opened
+from a3s_desktop.ui.image_loader import ImageLoader
 from a3s_desktop.ui.jobs import Job, Jobs, Worker
 from a3s_desktop.ui.later_dialog import Later, LaterDialog, LaterProgress
 from a3s_desktop.ui.main_window import MainWindow
+from a3s_desktop.ui.replace_dialog import ReplaceDialog
 from a3s_desktop.ui.shortcuts import Shortcuts
 
 if TYPE_CHECKING:
@@ -36,13 +38,16 @@ class LaterFlow(QObject):
 
     Parameters
     ----------
-    window, bridge, jobs, shortcuts
+    window, bridge, jobs, loader, shortcuts
         Built by ``program.py``.
     """
 
-    def __init__(self, window: MainWindow, bridge: Bridge, jobs: Jobs, shortcuts: Shortcuts) -> None:
+    def __init__(
+        self, window: MainWindow, bridge: Bridge, jobs: Jobs, loader: ImageLoader, shortcuts: Shortcuts
+    ) -> None:
         super().__init__(window)
         self._window, self._bridge, self._jobs, self._shortcuts = window, bridge, jobs, shortcuts
+        self._loader = loader
         self._folder = Path()
         self._check: Job | None = None
         self._work: Job | None = None
@@ -184,19 +189,16 @@ class LaterFlow(QObject):
     def _on_prepared(self, replacing: Replacing) -> None:
         self._close_progress()
         self._replacing = replacing
-        dialog = ask(
-            self._window, tr("Replace features"), tr("This is what the new features would change."),
-            replacing.report.text(),
-            (("close", tr("Keep the present ones")), ("replace", tr("Replace features"))), "close",
-        )  # fmt: skip
-        dialog.chosen.connect(self._on_decided)
+        dialog = ReplaceDialog(replacing.report, replacing.items, self._loader, self._window)
+        dialog.decided.connect(self._on_decided)
+        dialog.open()
 
-    @Slot(str)
-    def _on_decided(self, choice: str) -> None:
+    @Slot(bool)
+    def _on_decided(self, replace: bool) -> None:
         replacing, self._replacing = self._replacing, None
         if replacing is not None:
             self._work = self._jobs.submit(
-                Worker.ENGINE, _decide, replacing, choice == "replace",
+                Worker.ENGINE, _decide, replacing, replace,
                 done=self._on_replaced, failed=self._on_failed,
             )  # fmt: skip
 

@@ -165,7 +165,7 @@ class Program:
         self.theme.languageChosen.connect(self.help.say_language)
         self.crashes = CrashReport(self.window, self.jobs, log_file)
         self.export_flow = ExportFlow(self.window, self.bridge, self.jobs, self.shortcuts, settings)
-        self.later_flow = LaterFlow(self.window, self.bridge, self.jobs, self.shortcuts)
+        self.later_flow = LaterFlow(self.window, self.bridge, self.jobs, self.loader, self.shortcuts)
         self.labels_flow = LabelsFlow(self.window, self.bridge, self.jobs, self.shortcuts, settings)
         yield
         self.merge_flow = MergeFlow(self.window, self.bridge, self.loader, self.shortcuts, settings)

@@ -11,10 +11,12 @@ import pytest
 from PIL import Image
 from PySide6.QtCore import Qt
 
+from a3s_desktop.core.types import Answer
 from a3s_desktop.settings import SettingsStore
 from a3s_desktop.ui.dialogs import MessageDialog
 from a3s_desktop.ui.later_dialog import LaterDialog
 from a3s_desktop.ui.program import Program
+from a3s_desktop.ui.replace_dialog import ReplaceDialog
 from tests.ui.pair_project import make_project
 
 
@@ -83,10 +85,10 @@ def test_features_are_replaced_after_the_report_was_confirmed(qtbot, program, fo
         form.features.add(str(tmp_path / "better.npy"))
         qtbot.waitUntil(form.ok_button.isEnabled, timeout=20_000)
         qtbot.mouseClick(form.ok_button, Qt.MouseButton.LeftButton)
-        asked = dialog(MessageDialog)
-        assert asked.windowTitle() == "Replace features"
-        asked.chosen.emit(choice)
-        asked.close()
+        asked = dialog(ReplaceDialog)
+        assert asked.list is None, "nothing is spoken against"
+        assert "stays in force" in asked.text.text() or "stay in force" in asked.text.text()
+        qtbot.mouseClick(asked.replace_button if choice == "replace" else asked.keep_button, Qt.MouseButton.LeftButton)
         qtbot.waitUntil(lambda: program.bridge.can_answer, timeout=20_000)
         assert program.bridge.state.answers == 2
         if choice == "close":
@@ -94,6 +96,39 @@ def test_features_are_replaced_after_the_report_was_confirmed(qtbot, program, fo
     told = dialog(MessageDialog)
     assert told.windowTitle() == "Features replaced"
     told.close()
+
+
+def test_the_answers_that_new_features_speak_against_are_shown(qtbot, program, folder, dialog, tmp_path):
+    """Features that put every second photo with another individual speak against what was said of them."""
+    items = program.bridge.items
+    for _ in range(6):
+        question = program.bridge.state.question
+        same = items.name(question.left)[0] == items.name(question.right)[0]
+        qtbot.waitUntil(lambda: program.label.ready, timeout=20_000)
+        program.bridge.answer(question.id, Answer.SAME if same else Answer.DIFFERENT)
+        qtbot.waitUntil(lambda question=question: program.label.question is not question, timeout=20_000)
+    values = np.load(folder / "features.npy")
+    values[::2] = np.roll(values[::2], 3, axis=0)
+    np.save(tmp_path / "other.npy", values)
+    program.shortcuts.action("project.replace").trigger()
+    form = dialog(LaterDialog)
+    form.features.add(str(tmp_path / "other.npy"))
+    qtbot.waitUntil(form.ok_button.isEnabled, timeout=20_000)
+    qtbot.mouseClick(form.ok_button, Qt.MouseButton.LeftButton)
+    asked = dialog(ReplaceDialog)
+    doubts = [asked.list.model().entry(row).doubt for row in range(asked.list.model().rowCount())]
+    assert doubts
+    assert doubts == sorted(doubts, reverse=True)
+    assert min(doubts) >= 0.8
+    qtbot.waitUntil(lambda: asked.view.seen, timeout=20_000)
+    first = asked.view.entry
+    assert first == asked.list.current
+    if len(doubts) > 1:
+        qtbot.keyClick(asked.list, Qt.Key.Key_Down)
+        assert asked.view.entry != first
+    qtbot.keyClick(asked, Qt.Key.Key_Escape)
+    qtbot.waitUntil(lambda: program.bridge.can_answer, timeout=20_000)
+    assert program.bridge.state.answers == 6
 
 
 def test_a_moved_folder_is_located(qtbot, program, folder, dialog, tmp_path):

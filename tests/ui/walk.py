@@ -36,6 +36,7 @@ from a3s_desktop.session.agreement import Agreement
 from a3s_desktop.session.disagreements import About, Disagreement
 from a3s_desktop.session.history import History, MergeSource
 from a3s_desktop.session.merging import MergePlan
+from a3s_desktop.session.replacing import Replacement
 from a3s_desktop.settings import SettingsStore
 from a3s_desktop.task import Progress
 from a3s_desktop.ui.contradiction_chain import ChainLink
@@ -44,6 +45,7 @@ from a3s_desktop.ui.dialogs import show_error
 from a3s_desktop.ui.disagreement_dialog import DisagreementDialog
 from a3s_desktop.ui.merge_dialog import MergeDialog
 from a3s_desktop.ui.program import Program
+from a3s_desktop.ui.replace_dialog import ReplaceDialog
 
 INTERACTIVE = (QAbstractButton, QAbstractItemView, QAbstractSlider, QAbstractSpinBox, QComboBox, QLineEdit, QTextEdit,
                QPlainTextEdit)  # fmt: skip
@@ -175,6 +177,9 @@ def old_answers(program: Program, qtbot: QtBot) -> Iterator[tuple[str, QWidget]]
     plan = MergePlan(MergeSource(tr("Row"), "", "", 0), (), {}, 0, 0, 0, Agreement(), "", History())
     MergeDialog(plan, window).open()
     yield "merge", _dialog(qtbot)
+    _dialog(qtbot).close()
+    ReplaceDialog(Replacement(3, 1, (1, 2), (0, 0), 1, (entry,), 0), items, program.loader, window).open()
+    yield "replace", _dialog(qtbot)
     _dialog(qtbot).close()
     window.activateWindow()
     qtbot.waitUntil(window.isActiveWindow)
