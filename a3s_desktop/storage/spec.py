@@ -51,6 +51,7 @@ class _Check:
         self._warnings: list[str] = []
         self._problems: list[ImageProblem] = []
         self._scan: ImageScan | None = None
+        self._few = False  # fewer images than a project needs
         self._views: list[FeatureFile] = []
         self._unit_norm: list[bool] = []
         self._match: RowMatch | None = None
@@ -88,10 +89,12 @@ class _Check:
         self._scan = self._attempt(lambda: images.scan_images(spec.images, task, spec.include, spec.exclude))
         if self._scan is not None:
             self._problems.extend(self._scan.problems)
-            if len(self._scan.paths) < features.MIN_ROWS:
+            if len(self._scan.paths) < (features.MIN_ROWS if spec.parts is None else 1):  # a photo has many parts
                 self._errors.append(spec_checks.too_few(spec, self._scan))
+                self._few = True
+        least = 1 if self._few else features.MIN_ROWS  # it is said once
         for path in spec.features:
-            view = self._attempt(functools.partial(features.load_features, path, task))
+            view = self._attempt(functools.partial(features.load_features, path, task, least))
             if view is None:
                 continue
             found = features.examine(view, task)
@@ -110,7 +113,7 @@ class _Check:
         match = self._match
         if match is not None:
             self._warnings.extend([*match.warnings, *spec_checks.left_out(spec, match)])
-            if len(match.paths) < features.MIN_ROWS:
+            if len(match.paths) < features.MIN_ROWS and not self._few:
                 self._errors.append(spec_checks.too_few_left(match))
             if spec.labels is not None:
                 paths, source = match.paths, spec.labels

@@ -145,8 +145,10 @@ class Corrections(QObject):
         """Ask what a cluster is to be merged with, then show what comes of it."""
         state = self._bridge.state
         if state is not None and self.possible:
-            name = shortened(self.row(state, cluster).title)
-            title = tr("Merge {cluster} with", cluster=name)
+            row = self.row(state, cluster)
+            single = row.size == 1 and not row.name and self._bridge.items is not None
+            name = self._bridge.items.name(row.cover) if single else row.title
+            title = tr("Merge {cluster} with", cluster=shortened(name))
             self._pick(state, title, tr("Merge…"), {cluster})
             assert self._picker is not None
             self._picker.picked.connect(partial(self._picked_merge, self.faces(state, cluster)[0]))

@@ -116,6 +116,14 @@ class FinishedPanel(QWidget):
         }
         if state.junk == state.items:
             text = tr("All images are junk: nothing is left to sort.")
+        elif state.junk == state.items - 1:
+            text = tr("All images but one are junk: nothing is left to sort.")
+        elif not state.answers and not state.clusters:
+            text = tr("No two of {images} are known to be the same.", **words)
+        elif not state.answers and state.singletons:
+            text = tr("{images} are in {clusters} and {singles}.", **words)
+        elif not state.answers:
+            text = tr("{images} are in {clusters}.", **words)
         elif state.singletons and not state.clusters:
             text = tr("{answers} found no two images that are the same: {singles}.", **words)
         elif state.singletons:

@@ -121,6 +121,21 @@ def test_a_project_of_parts(make_spec: Make, tmp_path: Path) -> None:
         assert again.items.paths == report.paths
 
 
+def test_one_photo_with_many_parts_makes_a_project(make_spec: Make, tmp_path: Path) -> None:
+    np.save(tmp_path / "four.npy", np.random.default_rng(0).normal(size=(4, 3)))
+    rows = [f"a.jpg,{at},0,1,4" for at in range(4)]
+    parts = table(tmp_path, "\n".join(["file,x,y,width,height", *rows]))
+    (tmp_path / "images").mkdir()
+    spec = make_spec(("a.jpg",), parts=parts, features=(tmp_path / "four.npy",))
+    report = check_spec(spec)
+    assert report.ok, report.errors
+    assert len(report.paths) == 4
+    table(tmp_path, "\n".join(["file,x,y,width,height", *rows[:2]]))
+    np.save(tmp_path / "four.npy", np.eye(3)[:2])
+    (error,) = check_spec(spec).errors
+    assert "at least 3" in error.message
+
+
 def test_parts_of_a_photo_that_cannot_be_read_are_all_placeholders(make_spec: Make, tmp_path: Path) -> None:
     spec = make_spec(("a.jpg", "b.png", "c.jpg"))
     (tmp_path / "images" / "b.png").write_bytes(b"")

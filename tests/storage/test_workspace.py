@@ -209,6 +209,14 @@ def test_too_few_images(make_spec: Make, tmp_path: Path, count: int) -> None:
     assert ("no image" if count == 0 else "only 2 images") in text
 
 
+def test_too_few_images_and_rows_are_said_once(make_spec: Make, tmp_path: Path) -> None:
+    (tmp_path / "images").mkdir()
+    np.save(tmp_path / "f.npy", np.eye(2))
+    spec = make_spec(("a.jpg", "b.jpg"), features=(tmp_path / "f.npy",))
+    (error,) = check_spec(spec).errors
+    assert "only 2 images" in error.message
+
+
 def test_no_permission(make_spec: Make, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "file").write_text("x")
     assert "is a file" in errors_of(make_spec(folder=tmp_path / "file" / "project"))

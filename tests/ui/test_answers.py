@@ -358,4 +358,9 @@ def test_three_images_answered_to_the_end(desk: Desk, tmp_path: Path, answer: st
     assert panel is not None
     assert panel.isVisible()
     assert "Nothing left to ask" in panel.text
+    assert "0 answers" not in panel.text
+    if answer == "answer.junk_left":
+        assert "All images but one are junk" in panel.text
+    if answer == "answer.skip":
+        assert "No two of 3 images are known to be the same." in panel.text
     assert desk.errors == []
