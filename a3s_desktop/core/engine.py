@@ -245,6 +245,10 @@ class Engine:
         for answer in mark.answers:
             self.record(answer)
 
+    def forget(self, mark: Mark) -> None:
+        """Give up every mark that is older than this one, and the memory that they take."""
+        self._context.log.forget(mark.boundary)
+
     def look_ahead(self) -> list[Question]:
         """The questions that would follow *same* and *different* (at most two); the state is left as it was."""
         after = (self.foresee(answer, lambda: self._question) for answer in (Answer.SAME, Answer.DIFFERENT))

@@ -19,10 +19,16 @@ class UndoLog:
 
     def __init__(self) -> None:
         self._entries: list[tuple[Callable[..., None], tuple[Any, ...]]] = []
+        self._forgotten = 0
 
     def mark(self) -> int:
-        """A token for the present state: the log's length."""
-        return len(self._entries)
+        """A token for the present state: how many changes there have been."""
+        return self._forgotten + len(self._entries)
+
+    def forget(self, mark: int) -> None:
+        """Let go of the ways back to before ``mark``: a day's changes would fill the memory."""
+        del self._entries[: max(mark - self._forgotten, 0)]
+        self._forgotten = max(self._forgotten, mark)
 
     def push(self, undo: Callable[..., None], *args: Any) -> None:
         """Say how the change that was just made is taken back; ``undo`` must not log anything itself."""
@@ -30,9 +36,11 @@ class UndoLog:
 
     def rewind(self, mark: int) -> None:
         """Take back every change since ``mark``, newest first."""
-        if mark > len(self._entries):
+        if mark > self.mark():
             raise ValueError("this mark lies in the future of the log")
-        while len(self._entries) > mark:
+        if mark < self._forgotten:
+            raise ValueError("the way back to this mark was forgotten")
+        while self._forgotten + len(self._entries) > mark:
             undo, args = self._entries.pop()
             undo(*args)
 

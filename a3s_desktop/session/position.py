@@ -145,6 +145,28 @@ class Position:
             self.engine.settle()
             raise
 
+    def forget(self, kept: int) -> None:
+        """Keep the ways back to the newest entries only; `steps_to` tells of others that they must be built anew."""
+        gone = len(self._nodes) - kept
+        if gone <= 0:
+            return
+        last = self._nodes[gone - 1]
+        told = [one for one in self._useful[:gone] if one is not None]
+        conflicts = [number for number in self._conflicts if number <= last.count]
+        self._start = Start(
+            last.count,
+            last.digest,
+            (*self._start.conflicts, *conflicts),
+            (*self._start.useful, *told)[-RECENT:],
+        )
+        for number in conflicts:
+            del self._conflicts[number]
+        del self._nodes[:gone], self._marks[:gone], self._useful[:gone]
+        if self._carried is not None and self._carried.count <= last.count:
+            self._carried = None
+        if self._marks:
+            self.engine.forget(self._marks[0])
+
     def summary(self) -> Mapping[str, Any]:
         """What a snapshot must hold besides the engine; read by `start_of`."""
         return {"conflicts": list(self.conflicts), "useful": [int(one) for one in self.useful(RECENT)]}

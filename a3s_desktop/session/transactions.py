@@ -18,6 +18,7 @@ from a3s_desktop.task import Task
 
 log = logging.getLogger(__name__)
 
+_KEPT = 2000  # newest entries that are taken back from memory
 Outcome = tuple[SessionState, Change]
 
 
@@ -118,4 +119,6 @@ class Transactions:
         except A3SError as error:
             # It only saves time at the next start; the answers are on disk already.
             log.warning("No snapshot was stored: %s", error)
+        else:
+            self._position.forget(_KEPT)  # what is further back is reached from the snapshots
         self._snapshot_at = entries.count

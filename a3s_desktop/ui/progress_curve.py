@@ -12,7 +12,7 @@ from a3s_desktop.i18n import number, tr
 from a3s_desktop.ui.theme import SPACE_1, SPACE_2, SPACE_3, scaled_font, tokens
 
 _SAMPLE = 22  # pixels of a line before its word
-_MOST = 4000  # points kept; beyond, every second one of the older half goes
+_MOST = 1000  # points kept, each drawn at every answer; beyond, every second one of the older half goes
 
 
 @dataclass(frozen=True, slots=True)

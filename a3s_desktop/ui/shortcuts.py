@@ -131,6 +131,7 @@ class Shortcuts(QObject):
         self._specs = by_id()
         self._actions: dict[str, QAction] = {}
         self._by_position: dict[str, list[QAction]] = {}
+        self._native: dict[str, tuple[str, ...]] = {}  # asked for some fifty times at each answer
         self._positions = letter_positions()
         self._window: QWidget | None = None
         self._handle: QWindow | None = None
@@ -155,7 +156,7 @@ class Shortcuts(QObject):
 
     def keys(self, name: str) -> tuple[str, ...]:
         """Keys of an action as the user reads them, the main one first."""
-        return tuple(native_text(key) for key in self._settings.value.effective_keys()[name])
+        return self._native[name]
 
     def clashes(self) -> dict[str, tuple[str, ...]]:
         """Key sequences bound twice; see `actions.clashes`."""
@@ -173,7 +174,8 @@ class Shortcuts(QObject):
         for name, keys in self._settings.value.effective_keys().items():
             action = self._actions[name]
             action.setShortcuts([QKeySequence(key) for key in keys])
-            self._describe(action, self._specs[name], keys)
+            self._native[name] = tuple(native_text(key) for key in keys)
+            self._describe(action, self._specs[name], self._native[name])
             if self._specs[name].positions:
                 for key in keys:
                     self._by_position.setdefault(normal_key(key), []).append(action)
@@ -281,8 +283,8 @@ class Shortcuts(QObject):
         return action
 
     @staticmethod
-    def _describe(action: QAction, spec: ActionSpec, keys: tuple[str, ...]) -> None:
-        shown = f" ({native_text(keys[0])})" if keys else ""
+    def _describe(action: QAction, spec: ActionSpec, native: tuple[str, ...]) -> None:
+        shown = f" ({native[0]})" if native else ""
         action.setToolTip(f"{tr(spec.tip) or tr(spec.text).rstrip('…')}{shown}")
         action.setStatusTip(tr(spec.tip))
 

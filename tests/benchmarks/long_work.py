@@ -170,7 +170,7 @@ class Day:
             self._changed(lambda: self.program.bridge.perform(Junk((item,))), "correction")
             self._changed(self.program.bridge.undo, "correction taken back")
         if self.given % 1000 == 0:
-            self._look_around()
+            self.look_around()
 
     def _changed(self, act: Callable[[], object], what: str) -> None:
         bridge = self.program.bridge
@@ -180,7 +180,8 @@ class Day:
         self.until(lambda: self.program.label.ready or self._finished(), f"a pair after {what}")
         self.other[what] += 1
 
-    def _look_around(self) -> None:
+    def look_around(self) -> None:
+        """The panels in turn, the clusters, and back to the pair."""
         program = self.program
         for dock in ("cluster", "history"):
             program.window.dock(dock).raise_()
@@ -257,6 +258,7 @@ def start(folder: Path, project: Path, truth: np.ndarray) -> Day:
         program.window.dock(name).show()
     program.window.activateWindow()
     day.until(program.window.isActiveWindow, "the window to be active")
+    day.look_around()  # all that is made on first use is there, and the panels are as they stay
     return day
 
 

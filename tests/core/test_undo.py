@@ -21,6 +21,24 @@ OPERATIONS = st.lists(
 )
 
 
+def test_what_was_forgotten_is_not_taken_back_and_the_rest_is() -> None:
+    log = UndoLog()
+    table = LoggedDict(log, {0: 0})
+    marks = []
+    for value in range(1, 10):
+        marks.append(log.mark())
+        table[0] = value
+    log.forget(marks[4])
+    log.forget(marks[2])  # long forgotten
+    log.rewind(marks[6])
+    assert table[0] == 6
+    log.rewind(marks[4])
+    assert table[0] == 4
+    with pytest.raises(ValueError, match="forgotten"):
+        log.rewind(marks[3])
+    assert log.mark() == marks[4]
+
+
 @given(st.dictionaries(KEYS, st.integers(0, 9)), OPERATIONS)
 def test_dictionary_equals_a_plain_one_with_copies(start: dict[int, int], operations: list[tuple]) -> None:
     log = UndoLog()

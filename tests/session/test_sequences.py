@@ -27,6 +27,7 @@ from a3s_desktop.session.operations import (
     Restore,
     SplitOff,
 )
+from a3s_desktop.session.position import Position
 from a3s_desktop.session.session import Session
 from a3s_desktop.session.state import SessionState
 from a3s_desktop.storage.journal_opening import create_journal, open_journal
@@ -280,6 +281,28 @@ def test_random_sequences_in_memory(whole: Data, part: Data, small: Data, seed: 
         often, far = rng.integers(1, 12, 2).tolist()
         session = run(data, sequence(rng, 36), journal, lambda same: same, often, far)
         check_against_replay(data, session, journal)
+
+
+def test_random_sequences_of_which_little_is_kept_in_memory(small: Data, monkeypatch: pytest.MonkeyPatch) -> None:
+    rng = np.random.default_rng(11)
+    forgotten = 0
+    forget = Position.forget
+
+    def watched(position: Position, kept: int) -> None:
+        nonlocal forgotten
+        before = position.replayed_from
+        forget(position, kept)
+        forgotten += position.replayed_from - before
+
+    monkeypatch.setattr(Position, "forget", watched)
+    for _ in range(20):
+        often, far, kept = rng.integers(1, 8, 3).tolist()
+        monkeypatch.setattr("a3s_desktop.session.transactions._KEPT", kept)
+        journal = MemoryJournal()
+        steps = [step for one in sequence(rng, 36) for step in (one, ("idle", 0))]
+        session = run(small, steps, journal, lambda same: same, often, far)
+        check_against_replay(small, session, journal)
+    assert forgotten > 100
 
 
 def test_random_sequences_on_disk(small: Data, tmp_path: Path) -> None:
