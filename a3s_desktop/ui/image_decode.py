@@ -12,7 +12,7 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
-from PySide6.QtCore import QSize, Qt
+from PySide6.QtCore import QByteArray, QSize, Qt
 from PySide6.QtGui import QColorSpace, QImage, QImageIOHandler, QImageReader
 
 from a3s_desktop.i18n import tr
@@ -22,7 +22,10 @@ from a3s_desktop.storage.picture import MAX_PIXELS, MAX_RESULT_PIXELS, PictureEr
 _CONVERT_PIXELS = 4_000_000  # above, QImage.convertToFormat would stop the window: it holds the interpreter lock
 _TAIL = 65_536
 SHOWN = (QImage.Format.Format_RGB32, QImage.Format.Format_ARGB32_Premultiplied)
-_BY_QT = (b"jpeg", b"png", b"webp", b"tiff")  # it shows half a GIF or BMP without a word, and would run an SVG
+# What Qt reads: it shows half a GIF or BMP without a word, and would run an SVG. The kind is told by the content, here:
+# Qt would ask all its plugins while the calling thread holds the interpreter lock, and the one for SVG takes a lock of
+# Qt's signals. The window's thread, which may hold that one and wait for the interpreter, would wait for ever.
+_HEADS = ((b"\xff\xd8\xff", "jpeg"), (b"\x89PNG\r\n\x1a\n", "png"), (b"II*\0", "tiff"), (b"MM\0*", "tiff"))
 _NOT_BY_QT = (
     # Scientific images have any range, where Qt takes the largest number (or 1.0) for white.
     QImage.Format.Format_Grayscale16,
@@ -72,9 +75,9 @@ def decode(path: Path, box: QSize, part: Part | None = None) -> QImage:
     """
     if part is None:
         path, part = locate_part(path)
-    cut, turned = _check_file(path)
+    cut, turned, kind = _check_file(path)
     # Qt does not know the orientation of PNG and WebP files.
-    image = None if turned or part is not None else _by_qt(path, box)
+    image = None if turned or part is not None or not kind else _by_qt(path, box, kind)
     if image is None:
         image = _by_array(path, box, part)
     if cut:
@@ -117,27 +120,33 @@ def fitted(size: QSize, box: QSize) -> QSize:
     return result.expandedTo(QSize(1, 1))
 
 
-def _check_file(path: Path) -> tuple[bool, bool]:
+def _check_file(path: Path) -> tuple[bool, bool, str]:
     """Raise the plain reasons first.
 
     Returns
     -------
     cut, exif : bool
         Whether a JPEG file lacks its end (Qt shows a grey rest without a word); whether a PNG or WebP file has EXIF.
+    kind : str
+        Qt's name of the format, where it is one that Qt reads; else empty.
     """
     try:
         with path.open("rb") as file:
             head = file.read(_TAIL)
             if not head:
                 raise DecodeError(tr("The file is empty."))
+            kind = next((name for start, name in _HEADS if head.startswith(start)), "")
+            if head[:4] == b"RIFF" and head[8:12] == b"WEBP":
+                kind = "webp"
             size = file.seek(0, os.SEEK_END)
             if head.startswith(b"\xff\xd8\xff"):
                 file.seek(max(0, size - _TAIL))
-                return b"\xff\xd9" not in file.read(), False
+                return b"\xff\xd9" not in file.read(), False, kind
             if head.startswith(b"\x89PNG"):
                 file.seek(max(len(head), size - _TAIL))
-                return False, b"eXIf" in head or b"eXIf" in file.read()
-            return False, head[:4] == b"RIFF" and head[8:16] == b"WEBPVP8X" and bool(head[20] & 0x08)
+                return False, b"eXIf" in head or b"eXIf" in file.read(), kind
+            webp = head[:4] == b"RIFF" and head[8:16] == b"WEBPVP8X" and len(head) > 20
+            return False, webp and bool(head[20] & 0x08), kind
     except FileNotFoundError:
         raise DecodeError(tr("The file is missing.")) from None
     except IsADirectoryError:
@@ -147,14 +156,13 @@ def _check_file(path: Path) -> tuple[bool, bool]:
         raise DecodeError(tr("The file cannot be opened ({reason}).", reason=reason)) from None
 
 
-def _by_qt(path: Path, box: QSize) -> QImage | None:
-    reader = QImageReader(str(path))
-    reader.setDecideFormatFromContent(True)
+def _by_qt(path: Path, box: QSize, kind: str) -> QImage | None:
+    reader = QImageReader(str(path), QByteArray(kind.encode()))
+    reader.setAutoDetectImageFormat(False)
     reader.setAutoTransform(True)
-    kind = bytes(reader.format().data())
-    if kind not in _BY_QT or reader.imageFormat() in _NOT_BY_QT:
+    if reader.imageFormat() in _NOT_BY_QT:
         return None
-    if kind == b"tiff" and reader.imageFormat() not in _TIFF:
+    if kind == "tiff" and reader.imageFormat() not in _TIFF:
         return None
     stored = reader.size()  # before rotation, as is setScaledSize
     if not stored.isValid() or stored.isEmpty():

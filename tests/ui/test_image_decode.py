@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import io
 from pathlib import Path
 
@@ -96,7 +97,7 @@ def test_floats_of_any_range(tmp_path: Path) -> None:
 
 
 def test_pillow_alone_gives_the_same(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(image_decode, "_by_qt", lambda _path, _box: None)
+    monkeypatch.setattr(image_decode, "_by_qt", lambda _path, _box, _kind: None)
     exif = Image.Exif()
     exif[0x0112] = 6
     for name, image in (("a.jpg", picture()), ("b.png", picture().convert("RGBA")), ("c.gif", picture().convert("P"))):
@@ -174,7 +175,7 @@ def test_a_bomb_is_refused_before_it_is_decoded(tmp_path: Path, monkeypatch: pyt
     picture().save(tmp_path / "a.png")
     with pytest.raises(DecodeError, match="too large"):
         decode(tmp_path / "a.png", BOX)
-    monkeypatch.setattr(image_decode, "_by_qt", lambda _path, _box: None)
+    monkeypatch.setattr(image_decode, "_by_qt", lambda _path, _box, _kind: None)
     monkeypatch.setattr(picture_module, "MAX_PIXELS", 10_000)
     with pytest.raises(DecodeError, match="too large"):
         decode(tmp_path / "a.png", BOX)
@@ -199,3 +200,11 @@ def test_a_part_of_a_photo_is_named_by_its_path(tmp_path: Path) -> None:
         decode(tmp_path / "a.png#xywh=240,0,10,10", WHOLE)
     with pytest.raises(DecodeError, match="missing"):
         decode(tmp_path / "none.png#xywh=0,0,10,10", WHOLE)
+
+
+def test_qt_never_guesses_the_kind_of_a_file() -> None:
+    """Its guessing holds the interpreter and takes a lock of Qt's signals: the window stood still for ever by that."""
+    for path in sorted(Path(image_decode.__file__).parent.glob("*.py")):
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.Call) and ast.unparse(node.func) == "QImageReader":
+                assert len(node.args) == 2, f"{path.name}:{node.lineno}"
