@@ -295,7 +295,7 @@ def test_random_sequences_of_which_little_is_kept_in_memory(small: Data, monkeyp
         forgotten += position.replayed_from - before
 
     monkeypatch.setattr(Position, "forget", watched)
-    for _ in range(20):
+    for _ in range(30):
         often, far, kept = rng.integers(1, 8, 3).tolist()
         monkeypatch.setattr("a3s_desktop.session.transactions._KEPT", kept)
         journal = MemoryJournal()
