@@ -93,6 +93,12 @@ def is_damage(error: sqlite3.Error) -> bool:
     return code is None or code == _SHORT_READ or code & 0xFF not in _OUTSIDE
 
 
+def is_busy(error: sqlite3.Error) -> bool:
+    """Whether an error only means that another program, or thread, has the file at the moment."""
+    code = getattr(error, "sqlite_errorcode", None)
+    return code is not None and code & 0xFF in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED)
+
+
 def header_is_whole(head: bytes) -> bool:
     """Whether the fixed fields of a file's first 100 bytes are those that a journal has.
 

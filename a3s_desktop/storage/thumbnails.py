@@ -30,6 +30,8 @@ CREATE INDEX copies_by_age ON copies (used, bytes);
 _VERSION = 1
 _APPLICATION = 0x61337374
 _BATCH = 32  # copies written in one transaction: one write of the disk instead of many
+_WAITING = 16 * _BATCH  # copies that wait while another program writes; more are made again when they are needed
+_PATIENCE = (200, 5000)  # ms that a write waits for another program's: while working, at the end
 _ROOM = 0.9  # what is left of the bound after old copies were dropped, so that it is not done at every write
 _OVERHEAD = 120  # bytes of a row besides its data
 _COLUMNS = "rowid, used, width, height, cut, data"
@@ -119,14 +121,14 @@ class ThumbnailStore:
             if not self._usable or len(copy.data) > self._max_bytes // 16:
                 return
             self._pending[key] = copy
-            if len(self._pending) >= _BATCH:
+            if len(self._pending) % _BATCH == 0:
                 self._write()
 
     def close(self) -> None:
         """Write what waits, and release the file; harmless when called twice."""
         with self._guard:
             if self._pending or self._touched:
-                self._write()
+                self._write(_PATIENCE[1])
             self._usable = False
             self._release()
 
@@ -147,7 +149,7 @@ class ThumbnailStore:
     def _begin(self) -> sqlite3.Connection:
         connection = sqlite.connect(self._path)
         try:
-            connection.execute("PRAGMA busy_timeout = 200")
+            connection.execute(f"PRAGMA busy_timeout = {_PATIENCE[0]}")
             connection.execute("PRAGMA trusted_schema = OFF")
             connection.execute("PRAGMA journal_mode = WAL").fetchall()
             connection.execute("PRAGMA synchronous = OFF")  # a copy that is lost is made again
@@ -168,13 +170,15 @@ class ThumbnailStore:
             raise
         return connection
 
-    def _write(self) -> None:
+    def _write(self, patience: int = _PATIENCE[0]) -> None:
         copies, self._pending = self._pending, {}
         touched, self._touched = self._touched, set()
         connection = self._open(make=True)
         if connection is None:
+            self._keep_waiting(copies, touched)
             return
         try:
+            connection.execute(f"PRAGMA busy_timeout = {patience}")
             with sqlite.transaction(connection):
                 connection.executemany(
                     "UPDATE copies SET used = ? WHERE rowid = ?", [(self._generation, row) for row in touched]
@@ -191,6 +195,12 @@ class ThumbnailStore:
                     self._total = self._drop_old(connection)
         except sqlite3.Error as error:
             self._failed(error)
+            self._keep_waiting(copies, touched)
+
+    def _keep_waiting(self, copies: dict[bytes, Thumbnail], touched: set[int]) -> None:
+        """Try what was not written again with the next copies, where the file can still be used."""
+        if self._usable and len(copies) < _WAITING:
+            self._pending, self._touched = copies, touched
 
     def _drop_old(self, connection: sqlite3.Connection) -> int:
         """Drop the copies that were not used for longest; returns the bytes that are left."""
@@ -205,7 +215,12 @@ class ThumbnailStore:
         return total
 
     def _failed(self, error: Exception) -> None:
-        """Begin anew where the file is damaged; else do without it until the program starts again."""
+        """Begin anew where the file is damaged; else do without it until the program starts again.
+
+        A file that another program is writing is as good as any: it is tried again.
+        """
+        if isinstance(error, sqlite3.Error) and sqlite.is_busy(error):
+            return
         self._release()
         damaged = isinstance(error, sqlite3.Error) and sqlite.is_damage(error) and not self._anew
         _log.warning("the small copies of images are %s: %s", "begun anew" if damaged else "not kept", error)

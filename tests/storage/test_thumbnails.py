@@ -153,3 +153,20 @@ def test_many_threads_and_two_programs_share_the_file(file: Path) -> None:
     again.close()
     assert remove_thumbnails(file)
     assert not file.exists()
+
+
+def test_what_another_program_keeps_from_being_written_is_written_later(file: Path) -> None:
+    first = ThumbnailStore(file, 10**7)
+    for number in range(40):
+        first.put(_key(number), _copy(number))
+    other = sqlite3.connect(file, isolation_level=None)
+    other.execute("BEGIN IMMEDIATE")
+    for number in range(40, 120):
+        first.put(_key(number), _copy(number))
+    assert all(first.get(_key(number)) == _copy(number) for number in range(120))
+    other.execute("ROLLBACK")
+    other.close()
+    first.close()
+    again = ThumbnailStore(file, 10**7)
+    assert all(again.get(_key(number)) == _copy(number) for number in range(120))
+    again.close()

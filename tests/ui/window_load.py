@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import argparse
+import gc
 import json
 import os
 import shutil
@@ -18,7 +19,7 @@ from pathlib import Path
 
 import numpy as np
 from PIL import Image
-from PySide6.QtCore import QEventLoop, QObject, Qt, QTimer, Slot
+from PySide6.QtCore import QCoreApplication, QEvent, QEventLoop, QObject, Qt, QTimer, Slot
 from PySide6.QtTest import QTest
 
 from a3s_desktop.core.types import InitialOptions
@@ -144,8 +145,7 @@ def main() -> int:
             beats, late = answer_under_watch(program, project, arguments.answers)
             done = program.bridge.state.answers if program.bridge.state is not None else 0
             report(f"{arguments.answers} answers at 10 a second, {late} times late", beats, done, arguments.json)
-            program.shutdown()
-            app.processEvents()
+            end(program)
         if arguments.only in (None, "initialization"):
             spec = random_data(folder / "random", arguments.items, arguments.columns)
             program = Program(SettingsStore(None), folder)
@@ -156,18 +156,24 @@ def main() -> int:
             report(
                 f"{arguments.items:,} × {arguments.columns} initialized in {took:.1f} s", beats, done, arguments.json
             )
-            program.shutdown()
-            app.processEvents()
+            end(program)
         if arguments.only in (None, "clusters"):
             project = large_project(folder / "large", arguments.items)
             program = Program(SettingsStore(None), folder)
             for name, beats in corrections_under_watch(program, project, wait):
                 report(f"{arguments.items:,} images, {name}", beats, beats.count, arguments.json)
-            program.shutdown()
-            app.processEvents()
+            end(program)
     finally:
         shutil.rmtree(folder, ignore_errors=True)
     return 0
+
+
+def end(program: Program) -> None:
+    """Take a program down as its own end does: nothing of it may be left for the end of the interpreter."""
+    program.shutdown()
+    QCoreApplication.processEvents()
+    QCoreApplication.sendPostedEvents(None, QEvent.Type.DeferredDelete)
+    gc.collect()
 
 
 def report(what: str, beats: Beats, done: int, as_json: bool) -> None:
