@@ -153,16 +153,10 @@ class ThumbnailStore:
             connection.execute("PRAGMA trusted_schema = OFF")
             connection.execute("PRAGMA journal_mode = WAL").fetchall()
             connection.execute("PRAGMA synchronous = OFF")  # a copy that is lost is made again
-            known = [connection.execute(f"PRAGMA {name}").fetchone()[0] for name in ("application_id", "user_version")]
-            if known != [_APPLICATION, _VERSION]:
+            if not _is_ours(connection):
                 with sqlite.transaction(connection):
-                    foreign = "SELECT type, name FROM sqlite_master WHERE type IN ('table', 'view')"
-                    for kind, name in connection.execute(f"{foreign} AND name NOT LIKE 'sqlite_%'").fetchall():
-                        connection.execute(f'DROP {kind} "{name.replace(chr(34), chr(34) * 2)}"')
-                    for statement in _SCHEMA.split(";"):
-                        connection.execute(statement)
-                    connection.execute(f"PRAGMA application_id = {_APPLICATION}")
-                    connection.execute(f"PRAGMA user_version = {_VERSION}")
+                    if not _is_ours(connection):  # another program may have made it just now
+                        _make_tables(connection)
             newest, total = connection.execute("SELECT max(used), total(bytes) FROM copies").fetchone()
             self._generation, self._total = (newest or 0) + 1, int(total)
         except BaseException:
@@ -232,6 +226,22 @@ class ThumbnailStore:
         if connection is not None:
             with contextlib.suppress(sqlite3.Error):
                 connection.close()
+
+
+def _is_ours(connection: sqlite3.Connection) -> bool:
+    known = [connection.execute(f"PRAGMA {name}").fetchone()[0] for name in ("application_id", "user_version")]
+    return known == [_APPLICATION, _VERSION]
+
+
+def _make_tables(connection: sqlite3.Connection) -> None:
+    """Make the tables in place of whatever the file holds; within a transaction."""
+    foreign = "SELECT type, name FROM sqlite_master WHERE type IN ('table', 'view') AND name NOT LIKE 'sqlite_%'"
+    for kind, name in connection.execute(foreign).fetchall():
+        connection.execute(f'DROP {kind} "{name.replace(chr(34), chr(34) * 2)}"')
+    for statement in _SCHEMA.split(";"):
+        connection.execute(statement)
+    connection.execute(f"PRAGMA application_id = {_APPLICATION}")
+    connection.execute(f"PRAGMA user_version = {_VERSION}")
 
 
 def remove_thumbnails(path: Path) -> bool:
