@@ -10,9 +10,7 @@ from __future__ import annotations
 
 import contextlib
 import errno
-import hashlib
 import os
-import secrets
 import shutil
 import tempfile
 import time
@@ -197,7 +195,7 @@ def remove_tree(folder: Path) -> None:
 
 def temporary_name(folder: Path) -> Path:
     """A new temporary path in ``folder``, short enough for every file system."""
-    return folder / f"{TEMPORARY}{secrets.token_hex(6)}"
+    return folder / f"{TEMPORARY}{os.urandom(6).hex()}"
 
 
 @contextlib.contextmanager
@@ -323,6 +321,8 @@ def _newest(path: Path) -> float:
 
 def hash_file(path: Path) -> str:
     """Hex SHA-256 of a file's content."""
+    import hashlib  # loads OpenSSL: not for the first picture of the program
+
     with open(long_path(path), "rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()
 

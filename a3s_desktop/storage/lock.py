@@ -8,8 +8,7 @@ import errno
 import json
 import logging
 import os
-import secrets
-import socket
+import platform
 import sys
 import threading
 import time
@@ -86,8 +85,8 @@ class FileLock:
         self._path = path
         self._handle: int | None = None
         self._every = every
-        self._host = socket.gethostname() if host is None else host
-        self._token = secrets.token_hex(8)
+        self._host = platform.node() if host is None else host
+        self._token = os.urandom(8).hex()
         self._since = 0.0
         self._stop = threading.Event()
         self._thread: threading.Thread | None = None

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import logging
-import secrets
+import os
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -64,7 +64,7 @@ class LastRun:
             seen = max((_count(facts, "crash") for facts in former), default=-1)
             crash = "" if seen < 0 else self._crash_after(seen)
             self._facts = {"complete": False, "failed": failed + 1, "crash": _size(self._crash_log)}
-            self._note = self._folder / f"{secrets.token_hex(6)}.json"
+            self._note = self._folder / f"{os.urandom(6).hex()}.json"
             self._lock = FileLock(self._note.with_suffix(".lock"))
             self._lock.acquire()
             self._write()
