@@ -20,6 +20,8 @@ import pytest
 
 log = logging.getLogger(__name__)
 
+pytestmark = [pytest.mark.slow, pytest.mark.alone]
+
 ROOT = Path(__file__).parents[2]
 CPU = 50.0  # ms
 WALL_P99 = 250.0  # ms; single gaps may be another program's
@@ -48,7 +50,6 @@ def judged(load: str) -> dict[str, Any]:
     return facts
 
 
-@pytest.mark.slow
 @pytest.mark.timeout(360)
 def test_the_window_lives_while_twenty_thousand_images_are_initialized():
     facts = judged("initialization")
@@ -56,7 +57,6 @@ def test_the_window_lives_while_twenty_thousand_images_are_initialized():
     assert facts["done"] == 20_000
 
 
-@pytest.mark.slow
 @pytest.mark.timeout(360)
 def test_the_window_lives_while_two_hundred_answers_come_at_ten_a_second():
     assert judged("answers")["done"] > 190
