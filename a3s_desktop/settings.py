@@ -12,7 +12,7 @@ import getpass
 import json
 import logging
 import os
-import tempfile
+import secrets
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
@@ -62,6 +62,8 @@ class Settings:
         Only the actions whose keys the user changed.
     recent : tuple of str
         Project folders, the newest first.
+    forgotten : int
+        How often the recent projects were forgotten: a window that learns of it in the file forgets its own, too.
     last_folder : str
         Where file dialogs start.
     annotator : str
@@ -83,6 +85,7 @@ class Settings:
     thumbnail_cache_mb: int = 1000
     keys: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     recent: tuple[str, ...] = ()
+    forgotten: int = 0
     last_folder: str = ""
     annotator: str = field(default_factory=lambda: system_user())
     window_geometry: str = ""
@@ -96,6 +99,10 @@ class Settings:
     def without_recent(self, folder: Path | str) -> Settings:
         """A copy that has forgotten ``folder``."""
         return replace(self, recent=tuple(r for r in self.recent if r != str(folder)))
+
+    def without_places(self) -> Settings:
+        """A copy that has forgotten all recent projects and folders."""
+        return replace(self, recent=(), last_folder="", forgotten=self.forgotten + 1)
 
     def effective_keys(self) -> dict[str, tuple[str, ...]]:
         """Keys of every action, the user's or the defaults."""
@@ -184,6 +191,7 @@ _PARSERS: dict[str, Callable[[Any], Any]] = {
     "thumbnail_cache_mb": _integer(0, 100_000),
     "keys": _keys,
     "recent": _recent,
+    "forgotten": _integer(0, 1 << 53),
     "last_folder": _text,
     "annotator": _name,
     "window_geometry": _text,
@@ -243,9 +251,24 @@ class SettingsStore:
     def replace(self, value: Settings) -> Settings:
         """Take over whole settings and save them."""
         if value != self.value:
-            self.value = value
+            self.value = self._forgetting(value)
             self._save()
         return self.value
+
+    def _forgetting(self, value: Settings) -> Settings:
+        """``value`` without the recent projects that another window, or a command, has forgotten meanwhile."""
+        if self.path is None:
+            return value
+        try:
+            found, _ = parse_settings(json.loads(self.path.read_text(encoding="utf-8")))
+        except (OSError, ValueError, RecursionError, AttributeError, TypeError):
+            return value
+        if found.forgotten <= value.forgotten:
+            return value
+        new = tuple(folder for folder in value.recent if folder not in self.value.recent)
+        folder = value.last_folder if value.last_folder != self.value.last_folder else found.last_folder
+        kept = _recent([*new, *found.recent])
+        return replace(value, recent=kept, last_folder=folder, forgotten=found.forgotten)
 
     def _load(self, path: Path) -> None:
         try:
@@ -283,9 +306,9 @@ class SettingsStore:
         text = json.dumps({**self._foreign, "version": newest, **values}, indent=2, default=dict)
         try:
             self.path.parent.mkdir(parents=True, exist_ok=True)
-            handle, name = tempfile.mkstemp(dir=self.path.parent, prefix=self.path.name, suffix=".tmp")
+            name = self.path.with_name(f"{self.path.name}.{secrets.token_hex(6)}.tmp")
             try:
-                with os.fdopen(handle, "w", encoding="utf-8") as file:
+                with open(name, "x", encoding="utf-8") as file:  # with the rights that the user's umask gives
                     file.write(text + "\n")
                     file.flush()
                     os.fsync(file.fileno())  # or an empty file could be all that a power cut leaves

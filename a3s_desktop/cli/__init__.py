@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from a3s_desktop.cli.terminal import Console, cancel_on_interrupt
 from a3s_desktop.errors import A3SError, Cancelled
+from a3s_desktop.storage.files import keep_others_out
 from a3s_desktop.storage.pointer import is_pointer
 
 if TYPE_CHECKING:
@@ -34,6 +35,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         0: done; 1: a known problem, said in one sentence on stderr; 130: cancelled. Wrong usage ends in
         ``SystemExit(2)``, as argparse has it.
     """
+    keep_others_out()
     words = list(sys.argv[1:] if argv is None else argv)
     if len(words) == 1 and not words[0].startswith("-") and is_pointer(Path(words[0])):
         words.insert(0, "open")  # a project that was dropped on the program

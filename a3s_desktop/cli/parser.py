@@ -7,7 +7,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from a3s_desktop import __version__
-from a3s_desktop.cli import benchmark, commands, data, joining, keeping, later, transfer, windows
+from a3s_desktop.cli import benchmark, clearing, commands, data, joining, keeping, later, transfer, windows
 from a3s_desktop.core.types import (
     AGGREGATIONS,
     INITIAL_CLUSTERINGS,
@@ -243,6 +243,14 @@ def _project_commands(all_commands: argparse._SubParsersAction[argparse.Argument
         "The program makes them by itself, too; the last ten are kept, the older ones further apart.",
     )
     keeping.backup_arguments(one)
+    one = _add(
+        all_commands,
+        "clear",
+        clearing.clear,
+        "remove small copies of images, logs, the list of recent projects; answers, images and backups stay",
+        "Without options: these three. Windows may be open meanwhile.",
+    )
+    clearing.clear_arguments(one)
 
 
 def _simulate_command(all_commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:

@@ -83,6 +83,12 @@ def long_path(path: Path) -> Path:
     return Path("\\\\?\\UNC\\" + text[2:] if text.startswith("\\\\") else "\\\\?\\" + text)
 
 
+def keep_others_out() -> None:
+    """Let no file or folder of this process be writable by everybody, whatever the user's umask; it holds otherwise."""
+    former = os.umask(0o077)
+    os.umask(former | 0o002)
+
+
 # ------------------------------------------------------------------------------------------------ primitives
 
 
@@ -171,6 +177,12 @@ def remove_file(path: Path) -> None:
     """Remove a file; absent is fine."""
     with contextlib.suppress(FileNotFoundError):
         os.unlink(path)
+
+
+def cut(path: Path) -> None:
+    """Leave nothing in a file, also where a program has it open and adds to it; absent is fine. Raises `OSError`."""
+    with contextlib.suppress(FileNotFoundError):
+        os.truncate(path, 0)
 
 
 def remove_empty(folder: Path) -> None:

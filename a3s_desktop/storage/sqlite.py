@@ -44,7 +44,13 @@ def beside(path: Path, suffix: str) -> Path:
 
 
 def connect(path: Path) -> sqlite3.Connection:
-    """A connection without implicit transactions, for use from any thread, one at a time."""
+    """A connection without implicit transactions, for use from any thread, one at a time.
+
+    SQLite makes a new file with rights of its own and gives its companions those of the file: so that all of them
+    follow the user's umask (a folder of several people), a file that is absent is made here.
+    """
+    with contextlib.suppress(OSError), files.open_new(files.long_path(path)):
+        pass  # there already, or it cannot be made, which SQLite will say in its turn
     return sqlite3.connect(files.long_path(path), isolation_level=None, check_same_thread=False, timeout=2.0)
 
 

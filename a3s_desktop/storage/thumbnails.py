@@ -124,6 +124,41 @@ class ThumbnailStore:
             if len(self._pending) % _BATCH == 0:
                 self._write()
 
+    def is_empty(self) -> bool:
+        """Whether there is no copy, as far as the file can be read."""
+        with self._guard:
+            connection = self._open(make=False)
+            if connection is None:
+                return not self._pending
+            try:
+                return not self._pending and not connection.execute("SELECT 1 FROM copies LIMIT 1").fetchall()
+            except sqlite3.Error as error:
+                self._failed(error)
+                return True
+
+    def clear(self) -> bool:
+        """Drop all copies, here and in the file; returns whether none is left on the disk.
+
+        Other programs may go on using the file: it is emptied, not removed, for SQLite would still write to a file
+        that is gone, and take away the companions of the one that came in its place.
+        """
+        with self._guard:
+            self._pending, self._touched = {}, set()
+            connection = self._open(make=False)
+            if connection is None:  # absent, or of no use
+                return (self._usable or remove_thumbnails(self._path)) and not os.path.exists(self._path)
+            try:
+                connection.execute(f"PRAGMA busy_timeout = {_PATIENCE[1]}")
+                with sqlite.transaction(connection):
+                    connection.execute("DELETE FROM copies")
+                connection.execute("VACUUM")
+                busy, *_ = connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
+                self._total = 0
+            except sqlite3.Error as error:
+                self._failed(error)
+                return not os.path.exists(self._path)
+            return not busy
+
     def close(self) -> None:
         """Write what waits, and release the file; harmless when called twice."""
         with self._guard:

@@ -10,7 +10,6 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import platformdirs
 from PySide6.QtCore import (
     QEvent,
     QLibraryInfo,
@@ -28,8 +27,10 @@ from a3s_desktop.i18n import tr
 from a3s_desktop.logs import crash_hooks, qt_level, start_logging
 from a3s_desktop.resources import resource
 from a3s_desktop.settings import SettingsStore
+from a3s_desktop.storage.places import NAME, Places, user_places
 from a3s_desktop.ui.first_page import FirstPage, Loading
 from a3s_desktop.ui.last_run import FormerEnd, LastRun
+from a3s_desktop.ui.qt_files import keep_in
 from a3s_desktop.ui.theme import apply_theme
 
 if TYPE_CHECKING:
@@ -38,7 +39,6 @@ if TYPE_CHECKING:
 
 __all__ = ["main", "make_application", "speak"]
 
-NAME = "a3s-desktop"
 TRACE_VARIABLE = "A3S_TRACE_FILE"  # see trace.py
 _FAILED_STARTS = 2  # in a row, after which safe mode is offered
 # The GUI thread asks for the interpreter after every Qt call; a worker that computes in Python gives it up this often.
@@ -91,25 +91,25 @@ def main(project: Path | None = None, read_only: bool = False, demo: str | None 
     int
         Exit code.
     """
-    logs = Path(platformdirs.user_log_dir(NAME, appauthor=False))
-    log_file = start_logging(logs)
-    last_run = LastRun(logs if log_file.path is not None else None)
+    places = user_places()
+    log_file = start_logging(places.logs)
+    last_run = LastRun(places.logs if log_file.path is not None else None)
     former = last_run.begin()
     interval = sys.getswitchinterval()
     handlers: dict[signal.Signals, Any] = {}
     sys.setswitchinterval(_SWITCH)
     qInstallMessageHandler(_log_qt)
     try:
+        keep_in(places.qt_settings.parent)
         app = make_application()
         safe_mode = safe_mode or (former.failed_starts >= _FAILED_STARTS and _wants_safe_mode())
-        config = Path(platformdirs.user_config_dir(NAME, appauthor=False)) / "settings.json"
-        settings = SettingsStore(None if safe_mode else config)
+        settings = SettingsStore(None if safe_mode else places.settings)
         for problem in settings.problems:
             log.warning("%s", problem)
         speak(app, settings.value.language)
         apply_theme(app, settings.value.theme, settings.value.text_size)
         trace = os.environ.get(TRACE_VARIABLE)
-        run = _Run(settings, log_file.path, Path(trace) if trace else None, last_run, former, safe_mode)
+        run = _Run(settings, places, log_file.path, Path(trace) if trace else None, last_run, former, safe_mode)
         if project is not None:
             run.first.open(project, read_only)
         elif demo is not None:
@@ -136,6 +136,7 @@ class _Run:
     def __init__(
         self,
         settings: SettingsStore,
+        places: Places,
         log_file: Path | None,
         trace_file: Path | None,
         last_run: LastRun,
@@ -144,7 +145,8 @@ class _Run:
     ) -> None:
         self.first = FirstPage(settings)
         self._last_run, self._former, self._safe_mode = last_run, former, safe_mode
-        self._files = {"log_file": log_file, "trace_file": trace_file, "thumbnail_file": thumbnail_file()}
+        self._demos = places.demos
+        self._files = {"log_file": log_file, "trace_file": trace_file, "thumbnail_file": places.thumbnails}
         self._settings = settings
         self._program: Program | None = None
         self._crashes: list[Crash] = []
@@ -172,7 +174,7 @@ class _Run:
         from a3s_desktop.ui.program import Program
 
         self._program = Program(
-            self._settings, demo_folder(), **self._files, first=self.first, with_map=not self._safe_mode
+            self._settings, self._demos, **self._files, first=self.first, with_map=not self._safe_mode
         )
         return self._program.build()
 
@@ -205,16 +207,6 @@ def _wants_safe_mode() -> bool:
     dialog.chosen.connect(choices.append)
     dialog.exec()
     return choices == ["safe"]
-
-
-def demo_folder() -> Path:
-    """Where the demos' images and projects are kept."""
-    return Path(platformdirs.user_data_dir(NAME, appauthor=False)) / "demos"
-
-
-def thumbnail_file() -> Path:
-    """Where small copies of images are kept, for all projects together."""
-    return Path(platformdirs.user_cache_dir(NAME, appauthor=False)) / "thumbnails.sqlite"
 
 
 def _quit(_number: int, _frame: object) -> None:

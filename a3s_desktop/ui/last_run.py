@@ -114,6 +114,7 @@ class LastRun:
     def _crash_after(self, size: int) -> str:
         assert self._crash_log is not None
         content = files.read_bytes(self._crash_log)
+        size = size if size <= len(content) else 0  # it was cleared meanwhile
         return content[size:][-_MOST:].decode("utf-8", "replace").strip() if len(content) > size else ""
 
     def _write(self) -> None:

@@ -19,6 +19,7 @@ APART = {
     "settings.py": "below the layer; atomic by itself, a failure is a warning",
     "logs.py": "below the layer; a log that cannot be written goes to the terminal",
     "ui/self_test.py": "the packaged program's test of itself, in a folder of its own",
+    "ui/qt_files.py": "says where Qt writes by itself",
     "storage/lock.py": "the lock is the open file itself; what is written into it is for messages only",
 }
 CHANGING_OS = {

@@ -10,12 +10,11 @@ import sys
 import threading
 from pathlib import Path
 
-import platformdirs
 import pytest
 from PySide6.QtCore import QTimer
 from PySide6.QtWidgets import QApplication, QDockWidget, QMenu
 
-from a3s_desktop.ui import app as app_module
+from a3s_desktop.storage.places import user_places
 from a3s_desktop.ui.app import TRACE_VARIABLE, main
 from a3s_desktop.ui.dialogs import MessageDialog
 from a3s_desktop.ui.last_run import LastRun
@@ -99,7 +98,7 @@ def test_a_bug_in_a_slot_opens_the_crash_dialog_and_is_logged(qapp, tmp_path, qt
 def test_safe_mode_has_no_map_and_keeps_no_settings(qapp, project, tmp_path, monkeypatch, user_folders):
     trace = tmp_path / "trace.jsonl"
     monkeypatch.setenv(TRACE_VARIABLE, str(trace))
-    config = Path(platformdirs.user_config_dir(app_module.NAME, appauthor=False)) / "settings.json"
+    config = user_places().settings
     config.parent.mkdir(parents=True, exist_ok=True)
     config.write_text('{"version": 1, "theme": "dark"}', encoding="utf-8")
     seen = {}
@@ -122,7 +121,7 @@ def test_safe_mode_has_no_map_and_keeps_no_settings(qapp, project, tmp_path, mon
 def test_after_two_failed_starts_safe_mode_is_offered(qapp, project, tmp_path, monkeypatch, user_folders):
     trace = tmp_path / "trace.jsonl"
     monkeypatch.setenv(TRACE_VARIABLE, str(trace))
-    logs = Path(platformdirs.user_log_dir(app_module.NAME, appauthor=False))
+    logs = user_places().logs
     for _ in range(2):
         run = LastRun(logs)
         run.begin()
@@ -137,8 +136,3 @@ def test_after_two_failed_starts_safe_mode_is_offered(qapp, project, tmp_path, m
     for each in (asked, timer):
         each.stop()
     assert LastRun(logs).begin().failed_starts == 0
-
-
-def test_the_demo_folder_is_the_users(user_folders):
-    assert app_module.demo_folder().name == "demos"
-    assert str(app_module.demo_folder()).startswith(str(user_folders)) or sys.platform == "darwin"
