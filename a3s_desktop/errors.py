@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import unicodedata
+
 from a3s_desktop.i18n import tr, trn
 
 
@@ -19,7 +21,8 @@ class A3SError(Exception):
     def __init__(self, message: str, hint: str = "") -> None:
         super().__init__(message)
         self.message = message
-        self.hint = hint
+        message = _on_one_line(message)
+        self.hint = _on_one_line(hint)
 
     def __str__(self) -> str:
         return f"{self.message} {self.hint}".strip()
@@ -27,6 +30,15 @@ class A3SError(Exception):
 
 class InputError(A3SError):
     """A file, row or field that the user supplied cannot be used as it is."""
+def _on_one_line(text: str) -> str:
+    """A sentence as every window and terminal can show it: what a file says may hold anything, and is escaped."""
+    if text.isprintable():
+        return text
+    return "".join(
+        c.encode("unicode_escape").decode("ascii") if unicodedata.category(c) in _NOT_SHOWN else c for c in text
+    )
+
+
 
 
 class ProjectError(A3SError):

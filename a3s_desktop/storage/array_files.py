@@ -2,15 +2,22 @@
 
 from __future__ import annotations
 
+import ast
 import hashlib
-from typing import Any, BinaryIO
+import math
+import os
+import sys
+from pathlib import Path
+from typing import IO, Any, BinaryIO, Literal
 
 import numpy as np
 import numpy.typing as npt
 
 from a3s_desktop.storage import files
 
+MAGIC = b"\x93NUMPY"
 _BYTES = 1 << 20  # of one piece
+_MAX_HEADER = 1 << 16
 
 
 def write_header(file: BinaryIO, shape: tuple[int, ...], dtype: np.dtype[Any]) -> None:
@@ -31,6 +38,83 @@ def write_array(file: BinaryIO, array: npt.NDArray[Any]) -> None:
     step = max(1, (_BYTES * 8) // max(1, array.itemsize))
     for start in range(0, len(flat), step):
         files.write_all(file, np.ascontiguousarray(flat[start : start + step]).data)
+
+
+def read_header(file: IO[bytes]) -> tuple[tuple[int, ...], bool, np.dtype[Any]]:
+    """Shape, order and type of a ``.npy`` file; it is left at its first value.
+
+    Read here, not by NumPy, whose reader tries to mend what it cannot parse and warns or fails in many ways.
+
+    Raises
+    ------
+    ValueError
+        It is no such file, or damaged.
+    """
+    magic = file.read(8)
+    if magic[:6] != MAGIC or len(magic) < 8:
+        raise ValueError("it is no array")
+    if magic[6] not in (1, 2, 3):
+        raise ValueError(f"version {magic[6]}.{magic[7]} is not known")
+    length = int.from_bytes(file.read(2 if magic[6] == 1 else 4), "little")
+    text = file.read(min(length, _MAX_HEADER + 1))
+    if len(text) != length:
+        raise ValueError("it is too long or cut off")
+    try:
+        facts = ast.literal_eval(text.decode("utf-8" if magic[6] == 3 else "latin-1").strip())
+        shape, fortran = facts["shape"], facts["fortran_order"]
+        dtype = np.lib.format.descr_to_dtype(facts["descr"])
+        if not isinstance(shape, tuple) or not all(type(side) is int and side >= 0 for side in shape):
+            raise ValueError("the shape is wrong")
+        return shape, bool(fortran), np.dtype(dtype)
+    except Exception as error:  # Python's own reader and NumPy's of types raise anything
+        raise ValueError((str(error).strip().splitlines() or [type(error).__name__])[0][:120]) from error
+
+
+def load_array(path: Path, mapped: bool = True) -> npt.NDArray[Any]:
+    """An array of numbers or text from a ``.npy`` file, of which nothing is believed.
+
+    Parameters
+    ----------
+    path : Path
+    mapped : bool
+        Map it (read-only) instead of reading it; not where there is nothing to map.
+
+    Raises
+    ------
+    ValueError
+        It is no such file, damaged, cut off, or holds Python objects.
+    OSError
+    """
+    with open(files.long_path(path), "rb") as file:
+        shape, fortran, dtype = read_header(file)
+        size = math.prod(shape, start=dtype.itemsize)
+        if (
+            dtype.hasobject
+            or size > os.fstat(file.fileno()).st_size - file.tell()
+            or max((len(shape), *shape)) >= 1 << 62
+        ):
+            raise ValueError("it holds objects" if dtype.hasobject else "it is cut off")
+        order: Literal["C", "F"] = "F" if fortran else "C"
+        if mapped and size and shape:
+            return np.memmap(file, dtype, "r", file.tell(), shape, order)
+        return np.ndarray(shape, dtype, bytearray(file.read(size)), order=order)
+
+
+def texts_of(array: npt.NDArray[Any]) -> list[str]:
+    """The elements of a flat array of text, or of bytes, which are read as UTF-8.
+
+    Raises
+    ------
+    ValueError
+        An element is no text: NumPy believes a file, and would make strings of it that break what touches them.
+    """
+    if array.dtype.kind == "S":
+        return [value.decode("utf-8", "surrogateescape") for value in array.tolist()]
+    if array.size and array.dtype.itemsize:
+        characters = np.ascontiguousarray(array).view(np.dtype(np.uint32).newbyteorder(array.dtype.byteorder))
+        if int(characters.max()) > sys.maxunicode:
+            raise ValueError("what should be text is none")
+    return [str(value) for value in array.tolist()]
 
 
 class _Collector:

@@ -93,7 +93,7 @@ def load_arrays(folder: Path, mmap: bool = True, verify: bool | None = None) -> 
             tr("The saved result {folder} is damaged ({value}).", folder=files.show(folder), value=error.strerror),
             tr("It will be computed again."),
         ) from error
-    except (ValueError, KeyError, TypeError, AttributeError, EOFError, RecursionError, MemoryError) as error:
+    except (ValueError, KeyError, TypeError, AttributeError, OverflowError, RecursionError, MemoryError) as error:
         raise ProjectError(
             tr(
                 "The saved result {folder} is damaged ({value}).",
@@ -108,9 +108,7 @@ def _load(folder: Path, name: str, description: Mapping[str, Any], mmap: bool, v
     if not _NAME.fullmatch(name):
         raise ValueError(f"name {name!r}")
     shape = tuple(int(side) for side in description["shape"])
-    path = files.long_path(folder / f"{name}.npy")
-    map_it = mmap and 0 not in shape and len(shape) > 0
-    array = np.load(path, mmap_mode="r" if map_it else None, allow_pickle=False)
+    array = array_files.load_array(folder / f"{name}.npy", mmap)
     if array.dtype.str != description["dtype"] or array.shape != shape:
         raise ValueError(f"array {name!r} has another type or shape")
     if verify is None:

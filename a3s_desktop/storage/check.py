@@ -8,9 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
-from a3s_desktop.errors import A3SError, ProjectError
+from a3s_desktop.errors import A3SError, NoProjectError, ProjectError, ProjectVersionError
 from a3s_desktop.i18n import mark, tr, trn
 from a3s_desktop.storage import array_files, files
 from a3s_desktop.storage.artifacts import load_arrays
@@ -100,9 +98,9 @@ def _features(project: Path, facts: dict[str, Any], task: Task) -> Iterator[Find
         task.step(0.5 * index / len(facts["features"]))
         path = project / feature_name(index, epoch_of(facts))
         try:
-            values = np.load(files.long_path(path), mmap_mode="r", allow_pickle=False)
+            values = array_files.load_array(path)
             whole = values.shape == (one["rows"], one["columns"]) and array_files.hash_array(values) == one["sha256"]
-        except (OSError, ValueError, EOFError):
+        except (OSError, ValueError):
             whole = False
         if whole:
             text = tr("The features {path}.", path=path.name)

@@ -64,7 +64,7 @@ class BlockStore:
         name = path.stem
         try:
             facts = json.loads(path.read_bytes())
-            rows = np.load(files.long_path(path.with_suffix(".npy")), mmap_mode="r", allow_pickle=False)
+            rows = array_files.load_array(path.with_suffix(".npy"))
             keys = [str(key) for key in facts["keys"]]
             stamps = [(int(size), int(time)) for size, time in facts["stamps"]]
             lengths = [float(length) for length in facts["lengths"]]
@@ -73,7 +73,7 @@ class BlockStore:
             )
             if not whole or (self.columns and rows.shape[1] != self.columns):
                 raise ValueError("another shape")
-        except (OSError, ValueError, KeyError, TypeError, EOFError, RecursionError) as error:
+        except (OSError, ValueError, KeyError, TypeError, AttributeError, OverflowError, RecursionError) as error:
             _log.warning("The block %s is damaged (%s); its images are described again.", name, error)
             return
         self.columns = rows.shape[1]
@@ -123,7 +123,7 @@ class BlockStore:
         if name in self._recent:
             self._recent.move_to_end(name)
             return self._recent[name]
-        block: npt.NDArray[np.float16] = np.load(files.long_path(self._folder / f"{name}.npy"), allow_pickle=False)
+        block: npt.NDArray[np.float16] = array_files.load_array(self._folder / f"{name}.npy", mapped=False)
         self._recent[name] = block
         if len(self._recent) > _OPEN_BLOCKS:
             self._recent.popitem(last=False)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ast
 import math
 import os
 import zipfile
@@ -14,7 +13,7 @@ import numpy.typing as npt
 
 from a3s_desktop.errors import InputError
 from a3s_desktop.i18n import mark, number, tr, trn
-from a3s_desktop.storage import feature_arrow, feature_text, files, tables
+from a3s_desktop.storage import array_files, feature_arrow, feature_text, files, tables
 from a3s_desktop.storage.feature_checks import FeatureCheck, check_features, examine, feature_problems, joined
 from a3s_desktop.storage.feature_file import FeatureFile
 from a3s_desktop.task import Task
@@ -33,8 +32,6 @@ __all__ = [
 
 MIN_ROWS = 3
 _NAME_KEYS = ("names", "paths", "files", "filenames", "file")
-_MAGIC = b"\x93NUMPY"
-_MAX_HEADER = 1 << 16
 _CONVERT = mark("Save the numbers with numpy.save('features.npy', array), one row per image.")
 _TORCH = mark("In Python: numpy.save('features.npy', torch.load({name!r}, map_location='cpu').float().numpy())")
 _PICKLE = mark(
@@ -93,7 +90,7 @@ def _read(path: Path, suffix: str, task: Task) -> FeatureFile:
             magic = file.read(6)
             if magic.startswith(b"PK"):
                 return _load_npz(path, file)
-            if magic == _MAGIC:
+            if magic == array_files.MAGIC:
                 file.seek(0)
                 return FeatureFile(_load_npy(path, file), None, path)
     except OSError as error:
@@ -129,39 +126,14 @@ def _load_npy(path: Path, file: BinaryIO) -> npt.NDArray[Any]:
 
 
 def _header(path: Path, file: IO[bytes]) -> tuple[tuple[int, ...], bool, np.dtype[Any]]:
-    """Shape, order and type of an array; the file is left at its first value.
-
-    Read here, not by NumPy, whose reader tries to mend what it cannot parse and warns or fails in many ways.
-    """
-    magic = file.read(8)
-    if magic[:6] != _MAGIC or len(magic) < 8:
-        raise InputError(tr("{path} is not a .npy array.", path=files.show(path)), tr(_CONVERT))
-    if magic[6] not in (1, 2, 3):
-        raise InputError(
-            tr(
-                "{path} has the unknown .npy version {magic}.{magic2}.",
-                path=files.show(path),
-                magic=magic[6],
-                magic2=magic[7],
-            ),
-            tr(_CONVERT),
-        )
-    length = int.from_bytes(file.read(2 if magic[6] == 1 else 4), "little")
-    text = file.read(min(length, _MAX_HEADER + 1))
+    """Shape, order and type of an array; the file is left at its first value. Raises `InputError`."""
     try:
-        if len(text) != length:
-            raise ValueError("it is too long or cut off")
-        facts = ast.literal_eval(text.decode("utf-8" if magic[6] == 3 else "latin-1").strip())
-        shape, fortran = facts["shape"], facts["fortran_order"]
-        dtype = np.lib.format.descr_to_dtype(facts["descr"])
-        if not isinstance(shape, tuple) or not all(type(side) is int and side >= 0 for side in shape):
-            raise ValueError("the shape is wrong")
-    except (ValueError, SyntaxError, TypeError, KeyError, IndexError, RecursionError, MemoryError) as error:
+        return array_files.read_header(file)
+    except ValueError as error:
         raise InputError(
             tr("{path} has a damaged header ({short}).", path=files.show(path), short=_short(error)),
             tr("Save it again."),
         ) from error
-    return shape, bool(fortran), dtype
 
 
 def read_npy_header(path: Path) -> tuple[tuple[int, ...], np.dtype[Any]]:
@@ -311,5 +283,4 @@ def _names(
             tr("{path} has {rows} rows but {shape} names.", path=files.show(path), rows=rows, shape=shape[0]),
             tr("Save one name for each row of the features."),
         )
-    values = _member(path, archive, key)
-    return tuple(v.decode("utf-8", "surrogateescape") if isinstance(v, bytes) else v for v in values.tolist())
+    return tuple(array_files.texts_of(_member(path, archive, key)))

@@ -13,7 +13,7 @@ import numpy.typing as npt
 from a3s_desktop.core.types import IntArray
 from a3s_desktop.errors import InputError
 from a3s_desktop.i18n import number, tr
-from a3s_desktop.storage import features, files, tables
+from a3s_desktop.storage import array_files, features, files, tables
 from a3s_desktop.storage.names import NameIndex
 from a3s_desktop.storage.row_match import How, RowMatch, Unmatched, UnmatchedError, match_rows
 
@@ -144,8 +144,10 @@ def _npy_labels(path: Path, count: int) -> npt.NDArray[Any]:
         )
     _label_count(path, shape[0], count)
     try:
-        values = np.load(files.long_path(path), allow_pickle=False)
-    except (ValueError, OSError, EOFError) as error:
+        values = array_files.load_array(path, mapped=False)
+        if values.dtype.kind in "US":
+            values = np.array(array_files.texts_of(values))
+    except (ValueError, OSError, MemoryError) as error:
         raise InputError(
             tr("The labels file {path} is damaged or cut off.", path=files.show(path)), tr("Save it again.")
         ) from error
@@ -176,9 +178,7 @@ def _label_count(path: Path, labels: int, rows: int) -> None:
 
 
 def _codes(values: npt.NDArray[Any]) -> Labels:
-    if values.dtype.kind == "S":
-        values = np.array([value.decode("utf-8", "surrogateescape") for value in values.tolist()])
-    elif values.dtype.kind == "f" and (values == np.round(values)).all():
+    if values.dtype.kind == "f" and (values == np.round(values)).all():
         values = values.astype(np.int64)
     classes, codes = np.unique(values, return_inverse=True)
     return Labels(codes.reshape(-1).astype(np.int32), tuple(str(name) for name in classes.tolist()))

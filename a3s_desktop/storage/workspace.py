@@ -139,8 +139,8 @@ class Workspace:
     def _view(self, index: int, facts: Mapping[str, Any]) -> FloatArray:
         path = self.folder / feature_name(index, self.epoch)
         try:
-            values = np.load(files.long_path(path), mmap_mode="r", allow_pickle=False)
-        except (FileNotFoundError, ValueError, EOFError) as error:
+            values = array_files.load_array(path)
+        except (FileNotFoundError, ValueError) as error:
             raise ProjectError(
                 tr("The features {path} are missing or damaged.", path=files.show(path)),
                 tr("Restore the file from a backup."),
