@@ -6,6 +6,8 @@ import unicodedata
 
 from a3s_desktop.i18n import tr, trn
 
+_NOT_SHOWN = ("Cc", "Cs", "Zl", "Zp")  # control characters, halves of characters, breaks of lines and paragraphs
+
 
 class A3SError(Exception):
     """A known problem, said to a person.
