@@ -14,7 +14,8 @@ from pathlib import Path
 from a3s_desktop.errors import InputError
 from a3s_desktop.i18n import tr
 from a3s_desktop.storage import files
-from a3s_desktop.storage.picture import MAX_DECODED_BYTES, PictureError, read_picture
+from a3s_desktop.storage.picture import PictureError, read_picture
+from a3s_desktop.storage.picture_opening import check_stream
 from a3s_desktop.task import Task
 
 EXTENSIONS = frozenset(
@@ -256,13 +257,16 @@ def probe_images(root: Path, paths: Sequence[str], task: Task | None = None) -> 
 def _probe(path: str) -> str:
     """Why an image cannot be shown; empty where it can."""
     try:
-        with open(path, "rb", buffering=0) as file:
-            size = os.fstat(file.fileno()).st_size
+        with open(path, "rb") as file:
+            size = check_stream(file, passes=False)
             if size == 0:
                 return tr("the file is empty")
+            file.seek(0)
             head = file.read(64)
             file.seek(max(0, size - 32))
             tail = file.read(32)
+    except PictureError as error:
+        return str(error)
     except OSError as error:
         return tr("the file cannot be read: {reason}", reason=_reason(error))
     return "" if _plausible(head, tail, size) else _decode(path)
@@ -273,8 +277,7 @@ def _plausible(head: bytes, tail: bytes, size: int) -> bool:
     if head.startswith(b"\xff\xd8\xff"):
         return b"\xff\xd9" in tail
     if head.startswith(b"\x89PNG\r\n\x1a\n"):
-        width, height = _two(head, 16, 4)
-        return head[12:16] == b"IHDR" and 0 < width * height * 4 <= MAX_DECODED_BYTES and b"IEND" in tail
+        return head[12:16] == b"IHDR" and b"IEND" in tail
     if head.startswith((b"GIF87a", b"GIF89a")):
         return tail.rstrip(b"\0").endswith(b";") and size > 13
     if head.startswith(b"RIFF") and head[8:12] == b"WEBP":
@@ -282,10 +285,6 @@ def _plausible(head: bytes, tail: bytes, size: int) -> bool:
     if head.startswith(b"BM"):
         return size > 54 and int.from_bytes(head[2:6], "little") <= size
     return False
-
-
-def _two(head: bytes, at: int, width: int) -> tuple[int, int]:
-    return int.from_bytes(head[at : at + width], "big"), int.from_bytes(head[at + width : at + 2 * width], "big")
 
 
 def _decode(path: str) -> str:

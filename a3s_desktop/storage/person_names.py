@@ -111,19 +111,14 @@ def region_table(root: Path, paths: Sequence[str], task: Task) -> tuple[bytes, i
 
 def _packets(photo: Path) -> tuple[tuple[int, int], int, list[Any]]:
     """Stored size, orientation, and the packets that speak of a photo, the one that counts most first."""
-    from PIL import Image
+    from a3s_desktop.storage.picture_opening import opened, orientation_of
 
-    from a3s_desktop.storage.picture import FORMATS, register_heif
-
-    register_heif()
-    Image.init()
     found = [_sidecar(beside) for beside in (photo.with_name(f"{photo.name}.xmp"), photo.with_suffix(".xmp"))]
     size, orientation = (0, 0), 1
     try:
-        with Image.open(photo, formats=tuple(name for name in FORMATS if name in Image.OPEN)) as image:
+        with opened(photo) as image:
             size = image.size
-            value = image.getexif().get(0x0112, 1)
-            orientation = value if isinstance(value, int) and 1 <= value <= 8 else 1
+            orientation = orientation_of(image)
             packet = image.info.get("xmp", b"")
             if packet and len(packet) <= LARGEST:
                 found.append(image.getxmp())

@@ -7,8 +7,6 @@ wherever Qt's own reader would show something else (``ui/image_decode.py``).
 from __future__ import annotations
 
 import io
-import threading
-import warnings
 import zlib
 from dataclasses import dataclass
 from math import ceil, floor
@@ -21,22 +19,35 @@ import numpy.typing as npt
 from a3s_desktop.i18n import mark, tr
 from a3s_desktop.storage.deep_picture import deep_layout, stretched_colour, stretched_grey
 from a3s_desktop.storage.keys import Part, locate_part
+from a3s_desktop.storage.picture_opening import (
+    FORMATS,
+    PictureError,
+    opened,
+    orientation_of,
+    png_chunks,
+    register_heif,
+)
 
 if TYPE_CHECKING:
     from PIL import Image
 
-MAX_PIXELS = 500_000_000  # of a file that can be read scaled (JPEG)
-MAX_DECODED_BYTES = 800_000_000  # of a file that must be decoded whole first
+__all__ = [
+    "CUT",
+    "FORMATS",
+    "MAX_RESULT_PIXELS",
+    "Picture",
+    "PictureError",
+    "inside",
+    "is_srgb",
+    "read_picture",
+    "register_heif",
+    "scaled_size",
+    "upright_size",
+]
+
 MAX_RESULT_PIXELS = 48_000_000  # what anyone is ever given: less than 256 MB
 CUT = mark("the end of the file is missing")
-FORMATS = ("JPEG", "PNG", "WEBP", "GIF", "BMP", "DIB", "TIFF", "PPM", "AVIF", "HEIF")  # never PostScript and its like
-_ORIENTATION = 0x0112
 _TURNED = (5, 6, 7, 8)
-_REGISTER = threading.Lock()
-
-
-class PictureError(Exception):
-    """The file cannot be shown; the message is a clause without a full stop ("the file is empty")."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -86,10 +97,6 @@ def read_picture(path: Path, box: tuple[int, int] | None = None, part: Part | No
     ------
     PictureError
     """
-    from PIL import Image
-
-    # Our own limits follow; Pillow's would refuse large photos that can be read scaled.
-    Image.MAX_IMAGE_PIXELS = None
     try:
         if part is None:
             path, part = locate_part(path)
@@ -110,13 +117,9 @@ def read_picture(path: Path, box: tuple[int, int] | None = None, part: Part | No
 
 def upright_size(path: Path) -> tuple[int, int] | None:
     """Width and height of an image as it is shown, from its head alone; None where that cannot be read."""
-    from PIL import Image
-
     try:
-        register_heif()
-        Image.init()
-        with Image.open(path, formats=tuple(name for name in FORMATS if name in Image.OPEN)) as image:
-            turned = image.format != "TIFF" and _orientation(image) in _TURNED
+        with opened(path) as image:
+            turned = image.format != "TIFF" and orientation_of(image) in _TURNED
             return image.size[::-1] if turned else image.size
     except Exception:  # noqa: BLE001 - decoders raise anything on damaged files; reading it whole says what is wrong
         return None
@@ -138,13 +141,8 @@ def scaled_size(size: tuple[int, int], box: tuple[int, int] | None) -> tuple[int
 def _read(path: Path, box: tuple[int, int] | None, part: Part | None) -> Picture:
     from PIL import Image, UnidentifiedImageError
 
-    register_heif()
-    with _REGISTER:  # odd metadata is no news to anyone; not by catch_warnings, which is not for several threads
-        warnings.filterwarnings("ignore", module=r"PIL\.")
-    Image.init()
-    formats = tuple(name for name in FORMATS if name in Image.OPEN)
     try:
-        with Image.open(path, formats=formats) as image:
+        with opened(path) as image:
             if image.format == "PNG":
                 _check_sums(path)
             jpeg = image.format in ("JPEG", "MPO")
@@ -156,7 +154,7 @@ def _read(path: Path, box: tuple[int, int] | None, part: Part | None) -> Picture
     except UnidentifiedImageError:
         raise PictureError(_unknown(path)) from None
     # A JPEG file that ends too early: with an end added, the decoder gives what there is.
-    with Image.open(io.BytesIO(path.read_bytes() + b"\xff\xd9" * 8), formats=formats) as image:
+    with Image.open(io.BytesIO(path.read_bytes() + b"\xff\xd9" * 8), formats=("JPEG",)) as image:
         picture = _picture(image, box, part)
         return Picture(picture.pixels, picture.size, tr(CUT))
 
@@ -164,18 +162,17 @@ def _read(path: Path, box: tuple[int, int] | None, part: Part | None) -> Picture
 def _check_sums(path: Path) -> None:
     """Compare the checksums of a PNG file's chunks of pixels, at which Pillow does not look."""
     with path.open("rb") as file:
-        file.seek(8)
-        while len(head := file.read(8)) == 8:
-            length = int.from_bytes(head[:4], "big")
-            data = file.read(length)
-            if len(data) < length:
-                return  # the decoder will say that it is cut off
-            if head[4:] == b"IDAT" and zlib.crc32(data, zlib.crc32(head[4:])) != int.from_bytes(file.read(4), "big"):
+        for kind, place, length in png_chunks(file):
+            if kind != b"IDAT":
+                continue
+            found, left = zlib.crc32(kind), length
+            file.seek(place)
+            while left and (data := file.read(min(left, 1 << 20))):
+                found, left = zlib.crc32(data, found), left - len(data)
+            if left:
+                raise PictureError(tr(CUT))
+            if found != int.from_bytes(file.read(4), "big"):
                 raise PictureError(tr("it is damaged (a checksum is wrong)"))
-            if head[4:] == b"IEND":
-                return
-            if head[4:] != b"IDAT":
-                file.seek(4, 1)
 
 
 def _unknown(path: Path) -> str:
@@ -188,24 +185,12 @@ def _unknown(path: Path) -> str:
     return tr("it is no image of a known format, or its beginning is damaged")
 
 
-def register_heif() -> bool:
-    """Teach Pillow HEIC, where the package for it is there."""
-    try:
-        import pi_heif
-    except ImportError:
-        return False
-    with _REGISTER:
-        pi_heif.register_heif_opener(thumbnails=False)
-    return True
-
-
 def _picture(image: Image.Image, box: tuple[int, int] | None, part: Part | None) -> Picture:
     jpeg = image.format in ("JPEG", "MPO")
     width, height = image.size
-    _check_size(width, height, whole=not jpeg)
     deep = deep_layout(image)  # before anything loads the image
     # Pillow turns TIFF files by itself: they say their upright size, and no orientation once they are loaded.
-    turned = image.format != "TIFF" and _orientation(image) in _TURNED
+    turned = image.format != "TIFF" and orientation_of(image) in _TURNED
     upright = (height, width) if turned else (width, height)
     area = inside(part, upright) if part is not None else Part(0, 0, *upright)
     size = scaled_size((area.width, area.height), box)
@@ -215,7 +200,7 @@ def _picture(image: Image.Image, box: tuple[int, int] | None, part: Part | None)
         image.draft(None, (max(1, int(width * ratio)), max(1, int(height * ratio))))
     image.load()
     picture = _eight_bit(image) if deep is None else stretched_colour(image, deep)
-    picture = _turned(picture, _orientation(image))
+    picture = _turned(picture, orientation_of(image))
     if part is not None or picture.size != size:
         across, down = picture.size[0] / upright[0], picture.size[1] / upright[1]
         corners = (
@@ -231,21 +216,6 @@ def _picture(image: Image.Image, box: tuple[int, int] | None, part: Part | None)
             corners = (corners[0] - left, corners[1] - top, corners[2] - left, corners[3] - top)
         picture = _resized(picture, size, corners)
     return Picture(_pixels(picture, profile), (area.width, area.height))
-
-
-def _check_size(width: int, height: int, whole: bool) -> None:
-    if width < 1 or height < 1:
-        raise PictureError(tr("it has no pixels"))
-    if width * height > MAX_PIXELS or (whole and width * height * 4 > MAX_DECODED_BYTES):
-        raise PictureError(tr("it is too large to be shown ({width} × {height} pixels)", width=width, height=height))
-
-
-def _orientation(image: Image.Image) -> int:
-    try:
-        value = image.getexif().get(_ORIENTATION, 1)
-    except Exception:  # noqa: BLE001 - damaged EXIF data must not hide the picture
-        return 1
-    return value if isinstance(value, int) and 1 <= value <= 8 else 1
 
 
 def _turned(picture: Image.Image, orientation: int) -> Image.Image:

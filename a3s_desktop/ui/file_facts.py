@@ -76,11 +76,11 @@ def byte_text(count: int) -> str:
 
 
 def _taken(path: Path) -> datetime.datetime | None:
-    from PIL import Image
+    from a3s_desktop.storage.picture_opening import exif_of, opened
 
     try:
-        with Image.open(path) as opened:
-            exif = opened.getexif()
+        with opened(path) as image:
+            exif = exif_of(image)
             text = exif.get_ifd(_EXIF_FOLDER).get(_EXIF_TAKEN) or exif.get(_EXIF_CHANGED)
         return datetime.datetime.strptime(str(text).strip("\0 "), "%Y:%m:%d %H:%M:%S") if text else None
     except Exception:  # noqa: BLE001 - decoders raise anything on broken files; a date is only a convenience

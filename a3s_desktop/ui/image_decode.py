@@ -17,7 +17,8 @@ from PySide6.QtGui import QColorSpace, QImage, QImageIOHandler, QImageReader
 
 from a3s_desktop.i18n import tr
 from a3s_desktop.storage.keys import Part, locate_part
-from a3s_desktop.storage.picture import MAX_PIXELS, MAX_RESULT_PIXELS, PictureError, is_srgb, read_picture
+from a3s_desktop.storage.picture import MAX_RESULT_PIXELS, PictureError, is_srgb, read_picture
+from a3s_desktop.storage.picture_opening import check_size, check_stream
 
 _CONVERT_PIXELS = 4_000_000  # above, QImage.convertToFormat would stop the window: it holds the interpreter lock
 _TAIL = 65_536
@@ -135,6 +136,7 @@ def _check_file(path: Path) -> tuple[bool, bool, str]:
             head = file.read(_TAIL)
             if not head:
                 raise DecodeError(tr("The file is empty."))
+            check_stream(file)
             kind = next((name for start, name in _HEADS if head.startswith(start)), "")
             if head[:4] == b"RIFF" and head[8:12] == b"WEBP":
                 kind = "webp"
@@ -147,6 +149,8 @@ def _check_file(path: Path) -> tuple[bool, bool, str]:
                 return False, b"eXIf" in head or b"eXIf" in file.read(), kind
             webp = head[:4] == b"RIFF" and head[8:16] == b"WEBPVP8X" and len(head) > 20
             return False, webp and bool(head[20] & 0x08), kind
+    except PictureError as error:
+        raise _failed(error) from None
     except FileNotFoundError:
         raise DecodeError(tr("The file is missing.")) from None
     except IsADirectoryError:
@@ -167,8 +171,10 @@ def _by_qt(path: Path, box: QSize, kind: str) -> QImage | None:
     stored = reader.size()  # before rotation, as is setScaledSize
     if not stored.isValid() or stored.isEmpty():
         return None
-    if stored.width() * stored.height() > MAX_PIXELS:
-        raise DecodeError(_too_large(stored.width(), stored.height()))
+    try:
+        check_size(stored.width(), stored.height(), whole=False, length=path.stat().st_size)
+    except PictureError as error:
+        raise _failed(error) from None
     turned = bool(reader.transformation().value & _ROTATED.value)
     limit = _bounded(stored, box.transposed() if turned else box)
     if limit != stored:
@@ -206,8 +212,8 @@ def _bounded(size: QSize, box: QSize) -> QSize:
     return result
 
 
-def _too_large(width: int, height: int) -> str:
-    return tr("The image is too large to be shown ({width} × {height} pixels).", width=width, height=height)
+def _failed(error: PictureError) -> DecodeError:
+    return DecodeError(tr("The image cannot be shown: {error}.", error=error))
 
 
 def _by_array(path: Path, box: QSize, part: Part | None) -> QImage:
@@ -218,7 +224,7 @@ def _by_array(path: Path, box: QSize, part: Part | None) -> QImage:
     try:
         picture = read_picture(path, size, part)
     except PictureError as error:
-        raise DecodeError(tr("The image cannot be shown: {error}.", error=error)) from None
+        raise _failed(error) from None
     pixels = picture.pixels
     height, width = pixels.shape[:2]
     alpha = pixels.shape[2] == 4

@@ -12,7 +12,7 @@ from PIL import Image
 from PySide6.QtCore import QSize
 from PySide6.QtGui import QImage
 
-from a3s_desktop.storage import picture as picture_module
+from a3s_desktop.storage import picture_opening
 from a3s_desktop.ui import image_decode
 from a3s_desktop.ui.image_decode import DecodeError, decode, fitted, image_note, scaled_copy, source_size
 
@@ -171,12 +171,11 @@ def test_a_cut_photo_is_shown_with_a_note(tmp_path: Path) -> None:
 
 
 def test_a_bomb_is_refused_before_it_is_decoded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(image_decode, "MAX_PIXELS", 10_000)
+    monkeypatch.setattr(picture_opening, "MAX_PIXELS", 10_000)
     picture().save(tmp_path / "a.png")
     with pytest.raises(DecodeError, match="too large"):
         decode(tmp_path / "a.png", BOX)
     monkeypatch.setattr(image_decode, "_by_qt", lambda _path, _box, _kind: None)
-    monkeypatch.setattr(picture_module, "MAX_PIXELS", 10_000)
     with pytest.raises(DecodeError, match="too large"):
         decode(tmp_path / "a.png", BOX)
 
