@@ -233,6 +233,8 @@ ACTIONS: tuple[ActionSpec, ...] = (
     # the program
     ActionSpec("settings.annotator", "Annotator's name…", (), Scope.WINDOW, "text",
                "The name that is kept with every answer, so that the work of several people can be told apart."),
+    ActionSpec("settings.clear", "Clear private data…", (), Scope.WINDOW, "trash",
+               "Small copies of images, logs, the list of recent projects: see what there is, and remove it."),
     ActionSpec("settings.keys", "Keyboard shortcuts…", ("Ctrl+K",), Scope.WINDOW, "keyboard",
                "See and change the keys of every action."),
     ActionSpec("language.system", "Language of the system", (), Scope.WINDOW, checkable=True),

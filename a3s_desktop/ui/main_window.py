@@ -68,7 +68,7 @@ _MENUS: tuple[tuple[str, tuple[str, ...]], ...] = (
             "panel.map", "panel.history", "panel.cluster", "panel.progress", "",
             "window.next_part", "window.previous_part", "",
             "theme.*", "window.text_larger", "window.text_smaller", "window.fullscreen", "",
-            "language.*", "settings.keys", "settings.annotator",
+            "language.*", "settings.keys", "settings.annotator", "settings.clear",
         ),
     ),
     (mark("&Help"), ("help.contents", "help.tour", "", "help.about")),

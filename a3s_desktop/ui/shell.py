@@ -103,6 +103,12 @@ class Shell(QObject):
         self._update_actions()
 
     @Slot()
+    def refresh_start(self) -> None:
+        """The start page anew, if it is shown."""
+        if self._window.pages.currentWidget() is self._pages.start:
+            self.show_start()
+
+    @Slot()
     def show_new(self) -> None:
         """An empty form for a new project."""
         if self._creator.creating:
