@@ -1,4 +1,4 @@
-"""The append-only journal of a project on disk: SQLite in WAL mode, each record synchronised before it is acknowledged.
+"""The append-only journal of a project on disk: SQLite, each record synchronised before it is acknowledged.
 
 Records carry a checksum that chains each to the one before it, so that damage anywhere is found at the next opening
 (`journal_opening`), which recovers the longest whole prefix (`salvage`).
@@ -75,6 +75,7 @@ class Journal:
         self._read_only = copy is not None
         self._guard = threading.Lock()
         self._in_doubt = False
+        self._tried: tuple[int, str] | None = None
         self._may_write: Callable[[], None] | None = None
 
     def ask_before_writing(self, may_write: Callable[[], None]) -> None:
@@ -121,7 +122,7 @@ class Journal:
                     tr("Close the project in the other program, then open it again."),
                 ) from error
             except sqlite3.Error as error:
-                raise self._doubt(error) from error
+                raise self._doubt(error, (seq, checksum)) from error
             self._last, self._chain = seq, checksum
         return seq
 
@@ -213,16 +214,18 @@ class Journal:
         connection = self._writable()
         if self._in_doubt:
             try:
-                connection = self._connection = sqlite.renewed(connection, self._path, self._last, self._chain)
+                connection = self._connection = sqlite.renewed(
+                    connection, self._path, self._last, self._chain, self._tried
+                )
             except sqlite3.Error as error:
                 raise sqlite.failed(self._path, error) from error
-            self._in_doubt = False
+            self._in_doubt, self._tried = False, None
         return connection
 
-    def _doubt(self, error: sqlite3.Error) -> StorageFailedError:
+    def _doubt(self, error: sqlite3.Error, tried: tuple[int, str] | None = None) -> StorageFailedError:
         """Note that a write failed, and put things in order at once where the drive lets us: the record is not kept."""
         told = sqlite.failed(self._path, error)
-        self._in_doubt = True
+        self._in_doubt, self._tried = True, tried
         with contextlib.suppress(StorageFailedError):  # before the next write, then
             self._sure()
         return told
