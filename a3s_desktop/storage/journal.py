@@ -21,9 +21,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from a3s_desktop.errors import ReadOnlyError, StorageFailedError
+from a3s_desktop.errors import ProjectError, ReadOnlyError, StorageFailedError
 from a3s_desktop.i18n import tr
-from a3s_desktop.storage import files, salvage, sqlite
+from a3s_desktop.storage import array_files, files, salvage, sqlite
 from a3s_desktop.storage.journal_types import (
     CHAIN_START,
     Arrays,
@@ -36,6 +36,7 @@ from a3s_desktop.storage.journal_types import (
 )
 
 _PAGE = 500  # records fetched at a time
+_MOST_UNPACKED = 1 << 29  # bytes of a snapshot's arrays: far beyond any real one
 
 
 class Journal:
@@ -131,10 +132,19 @@ class Journal:
         while True:
             rows = self._fetch("SELECT * FROM records WHERE seq > ? ORDER BY seq LIMIT ?", (after, _PAGE))
             for seq, kind, text, at, _ in rows:
-                yield Record(int(seq), str(kind), salvage.decode_payload(text), float(at))
+                yield Record(int(seq), str(kind), self._payload(seq, text), float(at))
                 after = int(seq)
             if len(rows) < _PAGE:
                 return
+
+    def _payload(self, seq: int, text: str) -> dict[str, Any]:
+        try:
+            return salvage.decode_payload(text)
+        except ValueError as error:  # its checksum is right: nothing that this program writes
+            raise ProjectError(
+                tr("Record {seq} of the journal {path} cannot be read.", seq=seq, path=files.show(self._path)),
+                tr("Restore the project from a backup."),
+            ) from error
 
     # ---------------------------------------------------------------------------------------- snapshots
 
@@ -169,7 +179,8 @@ class Journal:
                 chain, text, checksum, blob = rows[0]
                 here = self._fetch("SELECT checksum FROM records WHERE seq = ?", (seq,)) if seq else [(CHAIN_START,)]
                 if here and here[0][0] == chain and snapshot_is_whole(text, checksum, blob):
-                    return Snapshot(int(seq), unpack_arrays(blob), salvage.decode_payload(text))
+                    with contextlib.suppress(ValueError):  # whole, but nothing that this program writes
+                        return Snapshot(int(seq), unpack_arrays(blob), salvage.decode_payload(text))
         return None
 
     def damaged_snapshots(self) -> list[int]:
@@ -249,9 +260,15 @@ def pack_arrays(arrays: Mapping[str, npt.NDArray[Any]]) -> bytes:
 
 
 def unpack_arrays(blob: bytes) -> Arrays:
-    """Inverse of `pack_arrays`; nothing is ever unpickled."""
-    with np.load(io.BytesIO(blob), allow_pickle=False) as archive:
-        return {name: archive[name] for name in archive.files}
+    """Inverse of `pack_arrays`; nothing is ever unpickled. Raises `ValueError` for what that cannot have written."""
+    try:
+        with zipfile.ZipFile(io.BytesIO(blob)) as archive:
+            members = archive.infolist()
+            if sum(info.file_size for info in members) > _MOST_UNPACKED:
+                raise ValueError("too large")
+            return {info.filename.removesuffix(".npy"): array_files.read_array(archive.read(info)) for info in members}
+    except Exception as error:  # zipfile and what it uses raise anything
+        raise ValueError(str(error) or type(error).__name__) from error
 
 
 def snapshot_checksum(text: str, blob: bytes) -> str:

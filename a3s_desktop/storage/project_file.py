@@ -190,3 +190,10 @@ def _field_problem(facts: Mapping[str, Any]) -> str:
         except (InputError, TypeError, ValueError):
             return repr(name)
     return ""
+    for name, kinds in (("choices", dict | None), ("changes", list | None)):
+        if not isinstance(facts.get(name), kinds):
+            return repr(name)
+    for name in ("include", "exclude"):
+        patterns = (facts.get("choices") or {}).get(name) or []
+        if not isinstance(patterns, list) or not all(isinstance(pattern, str) for pattern in patterns):
+            return f"{name!r} of 'choices'"

@@ -294,10 +294,10 @@ def _entries_seeds(_folder: Path) -> list[bytes]:
 
 def _snapshot(data: bytes, folder: Path) -> None:
     """Meta, records, and the arrays of a snapshot: its checksum is right."""
-    meta, records, *rest = inputs.parts_of(data)
-    if not rest:
+    parts = inputs.parts_of(data)
+    if len(parts) < 3:
         return
-    names, *members = rest
+    meta, records, names, *members = parts
     blob = inputs.zipped([f"{name}.npy" for name in inputs.text(names).split("/")], members) if members else names
     try:
         facts = json.loads(meta)
