@@ -229,6 +229,10 @@ ACTIONS: tuple[ActionSpec, ...] = (
                "Use the features of a better model; every answer stays."),
     ActionSpec("project.locate", "Locate image folder…", (), Scope.WINDOW, "folder",
                "Say where the images are after they were moved."),
+    ActionSpec("project.backups", "Backups…", (), Scope.WINDOW, "history",
+               "See what the backups of the project hold, and go back to one."),
+    ActionSpec("project.check", "Check…", (), Scope.WINDOW, "check-circle",
+               "Verify everything in the project, and repair what is damaged."),
     ActionSpec("project.close", "Close project", ("Ctrl+W",), Scope.WINDOW, "close", "Go back to the start page."),
     # the program
     ActionSpec("settings.annotator", "Annotator's name…", (), Scope.WINDOW, "text",
