@@ -185,3 +185,30 @@ def test_other_images_are_named(folder: Path, capsys: pytest.CaptureFixture[str]
     work(folder / "fresh", "Bob", count=3)
     assert cli.main(["merge", "ours", "fresh"]) == 0
     assert "3 entries were taken over." in capsys.readouterr().out
+
+
+def test_a_copy_that_a_sync_tool_left_is_merged_and_renamed(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    work(folder / "ours", "Ann", count=2)
+    work(folder / "theirs", "Bob", count=4)
+    left = folder / "ours" / "journal.sync-conflict-20261128-101112-ABCDEFG.sqlite"
+    shutil.copy(folder / "theirs" / "journal.sqlite", left)
+    assert cli.main(["check", "ours"]) == 0
+    assert f"A sync tool left a second copy, '{left.name}'" in capsys.readouterr().out
+    assert cli.main(["merge", "--dry-run", "ours", str(left)]) == 0
+    assert left.exists()
+    capsys.readouterr()
+    assert cli.main(["merge", "ours", str(left)]) == 0
+    told = capsys.readouterr().out
+    assert "entries were taken over" in told
+    assert "The copy is called 'journal.merged-" in told
+    assert not left.exists()
+    assert len(list((folder / "ours").glob("journal.merged-*.sqlite"))) == 1
+    assert cli.main(["check", "ours"]) == 0
+    assert "second copy" not in capsys.readouterr().out
+
+
+def test_the_journal_of_another_project_is_no_copy(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert cli.main(["merge", "ours", "theirs/journal.sqlite"]) != 0
+    assert "is no copy of the journal" in capsys.readouterr().err
+    assert cli.main(["merge", "ours", "ours/journal.sqlite"]) != 0
+    assert "is no copy of the journal" in capsys.readouterr().err

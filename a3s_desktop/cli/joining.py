@@ -19,7 +19,11 @@ def merge_arguments(parser: argparse.ArgumentParser) -> None:
     """Arguments of ``merge``."""
     parser.add_argument("project", type=Path, metavar="PROJECT", help="the project folder that takes the other's work")
     parser.add_argument(
-        "other", type=Path, metavar="OTHER", help="a copy of it, or a project of the same images; it is only read"
+        "other",
+        type=Path,
+        metavar="OTHER",
+        help="a copy of it, or a project of the same images, which is only read; or a copy of its journal that a sync "
+        "tool left in its folder, which is renamed afterwards",
     )
     parser.add_argument(
         "--author",
@@ -44,15 +48,30 @@ def merge(arguments: argparse.Namespace, console: Console) -> int:
         plan = session.joint.plan(arguments.other)
         for text in plan_texts(plan):
             console.say(text)
-        if plan.empty or arguments.dry_run:
+        if arguments.dry_run:
             return 0
-        _, change = session.merge(plan, console.task)
-        for text in merged_texts(plan, len(change.moved)):
-            console.say(text)
-        _list(session, console)
+        if not plan.empty:
+            _, change = session.merge(plan, console.task)
+            for text in merged_texts(plan, len(change.moved)):
+                console.say(text)
+            _list(session, console)
+        if not plan.warning:  # what is damaged may hold more than could be read
+            _set_aside(session, arguments.other, console)
     finally:
         session.close()
     return 0
+
+
+def _set_aside(session: Session, other: Path, console: Console) -> None:
+    """Rename a copy that a sync tool left, now that all it holds is in the project."""
+    from a3s_desktop.storage.conflicts import conflict_copies, set_aside
+    from a3s_desktop.storage.files import show
+
+    assert session.workspace is not None
+    folder = session.workspace.folder
+    for copy in conflict_copies(folder):
+        if copy.resolve() == other.resolve():
+            console.say(f"The copy is called {show(set_aside(folder, copy).name)} now.")
 
 
 def _list(session: Session, console: Console) -> None:

@@ -11,9 +11,9 @@ from a3s_desktop.i18n import tr
 from a3s_desktop.session.disagreements import Disagreement, disagreements
 from a3s_desktop.session.history import History, HistoryNode
 from a3s_desktop.session.joint_names import JointNames
-from a3s_desktop.session.merging import MergePlan, Other, plan_merge, read_other
+from a3s_desktop.session.merging import MergePlan, Other, plan_merge, read_journal_copy, read_other
 from a3s_desktop.session.state import HistoryEntry
-from a3s_desktop.storage.workspace import Workspace
+from a3s_desktop.storage.workspace import JOURNAL_FILE, Workspace
 
 
 class Joint:
@@ -44,10 +44,16 @@ class Joint:
         self._conflicts, self._describe, self._behind = conflicts, describe, behind
 
     def plan(self, folder: Path) -> MergePlan:
-        """What merging another project would do. Raises what `read_other` and `plan_merge` raise."""
+        """What merging another project, or a copy of our journal beside it, would do.
+
+        Raises what `read_other`, `read_journal_copy` and `plan_merge` raise.
+        """
         if self._workspace is None:
             raise ProjectError(tr("This session has no project folder whose images could be named."))
-        other = read_other(folder, self._workspace.folder)
+        if folder.suffix == Path(JOURNAL_FILE).suffix and folder.is_file():
+            other = read_journal_copy(folder, self._workspace)
+        else:
+            other = read_other(folder, self._workspace.folder)
         return self.plan_of(other, self._workspace.items.paths, self._workspace.id)
 
     def plan_of(self, other: Other, paths: Sequence[str], project: str) -> MergePlan:

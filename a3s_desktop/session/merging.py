@@ -30,7 +30,8 @@ from a3s_desktop.session.entries import (
 from a3s_desktop.session.history import History, HistoryNode, MergeSource
 from a3s_desktop.session.joint_names import JointNames
 from a3s_desktop.storage.files import show
-from a3s_desktop.storage.workspace import open_workspace
+from a3s_desktop.storage.journal_opening import read_journal
+from a3s_desktop.storage.workspace import JOURNAL_FILE, Workspace, open_workspace
 
 Event = tuple[object, ...]
 _Map = Callable[[int], int]
@@ -128,6 +129,31 @@ def read_other(folder: Path, ours: Path | None = None) -> Other:
     except (ProjectError, StorageFailedError) as error:
         message = tr("{folder} cannot be merged. {problem}", folder=show(folder), problem=error.message)
         raise type(error)(message, error.hint) from error
+
+
+def read_journal_copy(path: Path, workspace: Workspace) -> Other:
+    """A copy of the journal of an open project, which lies beside it, as a sync tool leaves them; it is not changed.
+
+    Raises
+    ------
+    InputError
+        It is the project's own journal, or it lies elsewhere.
+    ProjectError
+        With its kin: it is of another version of the program, or holds what no journal can.
+    StorageFailedError
+        It cannot be read.
+    """
+    if not _same_place(path.parent, workspace.folder) or path.name == JOURNAL_FILE:
+        raise InputError(
+            tr("{path} is no copy of the journal of the project that is open.", path=show(path)),
+            tr("Choose the folder of the other project, or a copy of the journal in the folder of this one."),
+        )
+    journal = read_journal(path)
+    try:
+        history = History.fold(journal.records())
+        return Other(path.name, workspace.id, workspace.items.paths, history, journal.recovery.text)
+    finally:
+        journal.close()
 
 
 def plan_merge(

@@ -14,6 +14,7 @@ from a3s_desktop.storage import array_files, files
 from a3s_desktop.storage.artifacts import load_arrays
 from a3s_desktop.storage.backup import list_backups
 from a3s_desktop.storage.backup_file import JOURNAL, records_of
+from a3s_desktop.storage.conflicts import holds_answers, undecided
 from a3s_desktop.storage.items import Items, locate
 from a3s_desktop.storage.journal_opening import read_journal
 from a3s_desktop.storage.project_file import epoch_of, feature_name, items_name, read_project_file
@@ -39,7 +40,8 @@ class Finding:
     text : str
         One sentence.
     part : str
-        What it is about: "description", "features", "journal", "snapshots", "results", "backups", "clusters", "names".
+        What it is about: "description", "features", "journal", "snapshots", "results", "backups", "copies", "clusters",
+        "names".
     place : Path or None
         The file or folder at fault.
     """
@@ -59,21 +61,25 @@ def check_files(project: Path, task: Task) -> Iterator[Finding]:
 
     Raises
     ------
-    Cancelled
+    NoProjectError, ProjectVersionError, Cancelled
     """
     task.stage(tr("Checking the files"))
     try:
         facts = read_project_file(project)
+    except (NoProjectError, ProjectVersionError):
+        raise  # nothing that could be checked, or repaired
     except A3SError as error:
         yield Finding(Level.DAMAGED, error.message, "description", project)
         yield from _journal(project)
         yield from _backups(project, task)
+        yield from _copies(project)
         return
     yield from _description(project, facts)
     yield from _features(project, facts, task)
     yield from _journal(project)
     yield from _results(project, task)
     yield from _backups(project, task)
+    yield from _copies(project)
 
 
 def _description(project: Path, facts: dict[str, Any]) -> Iterator[Finding]:
@@ -87,7 +93,11 @@ def _description(project: Path, facts: dict[str, Any]) -> Iterator[Finding]:
     except OSError as error:
         yield Finding(Level.DAMAGED, files.read_failed(where, error).message, "description", where)
         return
-    yield Finding(Level.FINE, trn("The list of {n} image.", "The list of {n} images.", len(items)), "description")
+    yield Finding(
+        Level.FINE,
+        trn("The list of {n} image is whole.", "The list of {n} images is whole.", len(items)),
+        "description",
+    )
     if not items.available:
         text = tr("The image folder {root} is not there; nothing is lost by that.", root=files.show(items.root))
         yield Finding(Level.NOTE, text, "description")
@@ -103,7 +113,7 @@ def _features(project: Path, facts: dict[str, Any], task: Task) -> Iterator[Find
         except (OSError, ValueError):
             whole = False
         if whole:
-            text = tr("The features {path}.", path=path.name)
+            text = tr("The features {path} are whole.", path=path.name)
             yield Finding(Level.FINE, text, "features")
         else:
             text = tr(
@@ -118,6 +128,8 @@ def _journal(project: Path) -> Iterator[Finding]:
     path = project / JOURNAL
     try:
         journal = read_journal(path)
+    except ProjectVersionError:
+        raise
     except A3SError as error:
         yield Finding(Level.DAMAGED, error.message, "journal", path)
         return
@@ -125,7 +137,7 @@ def _journal(project: Path) -> Iterator[Finding]:
         if journal.recovery.text:
             yield Finding(Level.DAMAGED, journal.recovery.text, "journal", path)
             return
-        count = trn("The chain of {n} entry.", "The chain of {n} entries.", journal.last)
+        count = trn("The journal is whole: {n} entry.", "The journal is whole: {n} entries.", journal.last)
         yield Finding(Level.FINE, count, "journal")
         damaged = journal.damaged_snapshots()
         if damaged:
@@ -147,7 +159,7 @@ def _results(project: Path, task: Task) -> Iterator[Finding]:
             good += 1
         except A3SError as error:
             yield Finding(Level.DAMAGED, error.message, "results", place)
-    yield Finding(Level.FINE, trn("{n} computed result.", "{n} computed results.", good), "results")
+    yield Finding(Level.FINE, trn("{n} computed result is whole.", "{n} computed results are whole.", good), "results")
 
 
 def _backups(project: Path, task: Task) -> Iterator[Finding]:
@@ -164,7 +176,23 @@ def _backups(project: Path, task: Task) -> Iterator[Finding]:
             whole += 1
         else:
             bad.append(one.path)
-    yield Finding(Level.FINE, trn("{n} backup.", "{n} backups.", whole), "backups")
+    yield Finding(Level.FINE, trn("{n} backup is whole.", "{n} backups are whole.", whole), "backups")
     for path in bad:
         text = tr("The backup {path} is damaged.", path=files.show(path.name))
         yield Finding(Level.DAMAGED, text, "backups", path)
+
+
+def _copies(project: Path) -> Iterator[Finding]:
+    for copy in undecided(project):
+        if holds_answers(copy):
+            text = tr(
+                "A sync tool left a second copy, {name}. Open the project in the window, or use the command “merge”, "
+                "to take over what it holds.",
+                name=files.show(copy.name),
+            )
+        else:
+            text = tr(
+                "A sync tool left a second copy of the description, {name}. Delete it when you have looked at it.",
+                name=files.show(copy.name),
+            )
+        yield Finding(Level.NOTE, text, "copies", copy)

@@ -186,7 +186,7 @@ class ThumbnailStore:
         try:
             connection.execute(f"PRAGMA busy_timeout = {_PATIENCE[0]}")
             connection.execute("PRAGMA trusted_schema = OFF")
-            connection.execute("PRAGMA journal_mode = WAL").fetchall()
+            sqlite.use_log(connection)
             connection.execute("PRAGMA synchronous = OFF")  # a copy that is lost is made again
             if not _is_ours(connection):
                 with sqlite.transaction(connection):
@@ -282,8 +282,8 @@ def _make_tables(connection: sqlite3.Connection) -> None:
 def remove_thumbnails(path: Path) -> bool:
     """Remove the file with its companions; returns whether it is gone."""
     try:
-        for each in (path, sqlite.beside(path, "-wal"), sqlite.beside(path, "-shm")):
-            files.remove_file(files.long_path(each))
+        for suffix in ("", "-wal", "-shm", "-journal"):
+            files.remove_file(files.long_path(sqlite.beside(path, suffix)))
     except OSError:
         return False
     return True

@@ -35,7 +35,7 @@ from a3s_desktop.errors import InputError, ProjectError, ReadOnlyError
 from a3s_desktop.i18n import tr
 from a3s_desktop.storage import array_files, files
 from a3s_desktop.storage.artifacts import Arrays, ArtifactStore, fingerprint
-from a3s_desktop.storage.conflicts import conflict_copies
+from a3s_desktop.storage.conflicts import undecided
 from a3s_desktop.storage.features import FeatureFile
 from a3s_desktop.storage.items import Items, locate
 from a3s_desktop.storage.journal import Journal
@@ -111,12 +111,12 @@ class Workspace:
                 ),
             )
 
-        copies = conflict_copies(folder)
+        copies = undecided(folder)
         if copies:
             self.warnings += (
                 tr(
                     "A program that synchronises folders left copies of changes made on two computers: {names}. "
-                    "Keep them until you have looked at them.",
+                    "Merge them, or keep them until you have looked at them.",
                     names=", ".join(files.show(one.name) for one in copies[:5]),
                 ),
             )

@@ -72,6 +72,7 @@ class Reading(enum.Enum):
     JUNK = "junk"  # () -> tuple of items
     NEAREST = "nearest"  # (cluster, count) -> tuple of Home
     MERGE_PLAN = "merge plan"  # (folder of the other project) -> MergePlan
+    CONFLICT_COPY = "conflict copy"  # (paths put off) -> ConflictCopy or None: what a sync tool left
     DISAGREEMENTS = "disagreements"  # () -> tuple of Disagreement
     MOVED_BY = "moved by"  # (numbers of entries) -> images that would move if they were taken back
     HOMES = "homes"  # (items or None for all single images) -> tuple of Home
@@ -149,6 +150,7 @@ class EngineRoom:
 
     def read(self, project: int, reading: Reading, *args: Any) -> tuple[int, Any]:
         """Something that a view shows and the published state does not hold."""
+        from a3s_desktop.session.conflict_copies import next_copy
         from a3s_desktop.session.known_labels import plan_labels
 
         session = self._of(project)
@@ -166,6 +168,7 @@ class EngineRoom:
             Reading.NEAREST: overview.nearest,
             Reading.HOMES: overview.homes,
             Reading.MERGE_PLAN: session.joint.plan,
+            Reading.CONFLICT_COPY: partial(next_copy, session),
             Reading.DISAGREEMENTS: session.joint.disagreements,
             Reading.MOVED_BY: session.moved_by,
             Reading.DOUBTS: overview.doubts,

@@ -17,6 +17,7 @@ from a3s_desktop.ui.clear_flow import ClearFlow
 from a3s_desktop.ui.cluster_view import ClusterView
 from a3s_desktop.ui.clusters_desk import ClustersDesk
 from a3s_desktop.ui.clusters_page import ClustersPage
+from a3s_desktop.ui.conflict_flow import ConflictFlow
 from a3s_desktop.ui.corrections import Corrections
 from a3s_desktop.ui.crash_report import CrashReport
 from a3s_desktop.ui.creator import Creator
@@ -174,6 +175,7 @@ class Program:
         self.labels_flow = LabelsFlow(self.window, self.bridge, self.jobs, self.shortcuts, settings)
         yield
         self.merge_flow = MergeFlow(self.window, self.bridge, self.loader, self.shortcuts, settings)
+        self.conflict_flow = ConflictFlow(self.window, self.bridge, self.jobs)
         if self._with_map:
             self.map_corrections = MapCorrections(self.bridge, self.map_panel, self.corrections, self.window)
             self.map_export = MapExport(self.window, self.map_panel, self.jobs, settings)

@@ -22,6 +22,7 @@ from a3s_desktop.storage.journal import Journal
 from a3s_desktop.storage.journal_files import UNDO, look_at
 from a3s_desktop.storage.journal_opening import create_journal, keep_aside, open_journal, read_journal
 from a3s_desktop.storage.spec import ProjectSpec
+from a3s_desktop.storage.thumbnails import Thumbnail, ThumbnailStore
 from a3s_desktop.storage.workspace import create_workspace, open_workspace
 
 TABLE = r"""22 1 254:0 / / rw,relatime - ext4 /dev/vda rw
@@ -441,3 +442,16 @@ def test_backups_and_going_back_to_them(drive: Drive, make_spec: Callable[..., P
     with open_workspace(folder) as again:
         assert again.journal.last == 5
         assert again.journal.append("answer", {"number": 6}) == 6
+
+
+def test_small_copies_are_kept_in_a_home_that_is_on_the_network(drive: Drive) -> None:
+    file = drive.folder / "copies.sqlite"
+    stores = [ThumbnailStore(file, 1 << 20) for _ in range(2)]
+    for number, store in enumerate(stores):
+        store.put(bytes([number]) * 16, Thumbnail(b"x" * 500, 8, 8, False))
+        store.close()
+    stores = [ThumbnailStore(file, 1 << 20) for _ in range(2)]
+    assert all(store.get(bytes([number]) * 16) for number in range(2) for store in stores)
+    assert names_in(drive.folder) == ["copies.sqlite"]
+    for store in stores:
+        store.close()
