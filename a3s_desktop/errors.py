@@ -32,6 +32,8 @@ class A3SError(Exception):
 
 class InputError(A3SError):
     """A file, row or field that the user supplied cannot be used as it is."""
+
+
 def _on_one_line(text: str) -> str:
     """A sentence as every window and terminal can show it: what a file says may hold anything, and is escaped."""
     if text.isprintable():
@@ -39,8 +41,6 @@ def _on_one_line(text: str) -> str:
     return "".join(
         c.encode("unicode_escape").decode("ascii") if unicodedata.category(c) in _NOT_SHOWN else c for c in text
     )
-
-
 
 
 class ProjectError(A3SError):
