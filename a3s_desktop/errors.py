@@ -21,17 +21,13 @@ class A3SError(Exception):
     """
 
     def __init__(self, message: str, hint: str = "") -> None:
+        message = _on_one_line(message)
         super().__init__(message)
         self.message = message
-        message = _on_one_line(message)
         self.hint = _on_one_line(hint)
 
     def __str__(self) -> str:
         return f"{self.message} {self.hint}".strip()
-
-
-class InputError(A3SError):
-    """A file, row or field that the user supplied cannot be used as it is."""
 
 
 def _on_one_line(text: str) -> str:
@@ -41,6 +37,10 @@ def _on_one_line(text: str) -> str:
     return "".join(
         c.encode("unicode_escape").decode("ascii") if unicodedata.category(c) in _NOT_SHOWN else c for c in text
     )
+
+
+class InputError(A3SError):
+    """A file, row or field that the user supplied cannot be used as it is."""
 
 
 class ProjectError(A3SError):
@@ -59,6 +59,10 @@ class ProjectLockedError(ProjectError):
     def __init__(self, message: str, hint: str = "", stale: bool = False) -> None:
         super().__init__(message, hint)
         self.stale = stale
+
+
+class NoProjectError(ProjectError):
+    """There is no project in the folder, nor anything that it could be repaired or restored from."""
 
 
 class ProjectVersionError(ProjectError):

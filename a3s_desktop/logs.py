@@ -18,9 +18,10 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
-from typing import TextIO
+from typing import Any, TextIO
 
 from a3s_desktop import __version__
+from a3s_desktop.printable import escaped
 
 MAX_BYTES = 1_000_000
 KEEP = 5
@@ -105,12 +106,40 @@ def start_logging(folder: Path | None, level: int = logging.INFO, *, console: bo
     if console or folder is None:
         result.handlers.append(logging.StreamHandler(sys.stderr))
     for handler in result.handlers:
-        handler.setFormatter(logging.Formatter(FORMAT))
+        handler.setFormatter(_PlainFormatter(FORMAT))
         root.addHandler(handler)
     # platform.platform() would start a program of the system, and read the C library.
     system = f"{platform.system()} {platform.release()} {platform.machine()}"
     _log.info("A3S Desktop %s, Python %s, %s", __version__, platform.python_version(), system)
     return result
+
+
+class _PlainFormatter(logging.Formatter):
+    """One line for each entry: what a file name brings along can neither begin another nor act in a terminal.
+
+    A traceback has its lines, moved in, so that none of them can pass for an entry.
+    """
+
+    def format(self, record: logging.LogRecord) -> str:
+        """One entry."""
+        kept, record.exc_text = record.exc_text, None  # what another formatter left there
+        try:
+            return super().format(record)
+        finally:
+            record.exc_text = kept
+
+    def formatMessage(self, record: logging.LogRecord) -> str:  # noqa: N802 - the standard library's name
+        return escaped(super().formatMessage(record))
+
+    def formatException(self, ei: Any) -> str:  # noqa: N802
+        return _moved_in(super().formatException(ei))
+
+    def formatStack(self, stack_info: str) -> str:  # noqa: N802
+        return _moved_in(super().formatStack(stack_info))
+
+
+def _moved_in(text: str) -> str:
+    return "\n".join(f"  {line}" for line in escaped(text, lines=True).split("\n"))
 
 
 def describe_crash(

@@ -6,7 +6,7 @@ import os
 import sys
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 from pathlib import Path
 
 import pytest
@@ -77,3 +77,19 @@ def _new_threads(before: set[threading.Thread]) -> list[threading.Thread]:
         for thread in threading.enumerate()
         if thread not in before and thread.is_alive() and not isinstance(thread, threading._DummyThread)
     ]
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_report_to_serializable() -> Generator[None, object, object]:
+    """A report may hold names of files that are no text; what carries it between processes knows only text."""
+    return _readable((yield))
+
+
+def _readable(value: object) -> object:
+    if isinstance(value, str):
+        return value.encode("utf-8", "backslashreplace").decode()
+    if isinstance(value, dict):
+        return {_readable(key): _readable(each) for key, each in value.items()}
+    if isinstance(value, list | tuple):
+        return type(value)(_readable(each) for each in value)
+    return value

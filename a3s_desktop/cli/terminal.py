@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from types import FrameType
 from typing import Self, TextIO
 
+from a3s_desktop.printable import escaped
 from a3s_desktop.task import Progress, Task
 
 
@@ -53,7 +54,7 @@ class Console:
     def _write(self, stream: TextIO | None, text: str) -> None:
         self._clear()
         if stream is not None:
-            stream.write(text + "\n")
+            stream.write(escaped(text, lines=True) + "\n")
             stream.flush()
 
     def _clear(self) -> None:
@@ -69,7 +70,7 @@ class ProgressLine:
 
     def show(self, progress: Progress) -> None:
         """Draw a report instead of the one before."""
-        text = progress_text(progress)[: shutil.get_terminal_size().columns - 1]
+        text = escaped(progress_text(progress))[: shutil.get_terminal_size().columns - 1]
         sys.stderr.write("\r" + text + " " * max(0, len(self._shown) - len(text)))
         sys.stderr.flush()
         self._shown = text

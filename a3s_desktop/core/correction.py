@@ -63,11 +63,11 @@ class Correction:
         """Inverse of `to_json`. Raises `TypeError` or `ValueError` for what it cannot have written."""
         read: dict[str, Any] = {}
         for name in ("junk", "restore", "finish", "reopen"):
-            read[name] = tuple(int(sample) for sample in values.get(name, ()))
+            read[name] = samples_of(values.get(name, ()))
         for name in ("together", "apart", "unified"):
-            read[name] = tuple((int(left), int(right)) for left, right in values.get(name, ()))
+            read[name] = tuple(pair_of(pair) for pair in values.get(name, ()))
         for name in ("leave", "identities"):
-            read[name] = tuple(tuple(int(sample) for sample in group) for group in values.get(name, ()))
+            read[name] = tuple(samples_of(group) for group in values.get(name, ()))
         if not all(group and len(set(group)) == len(group) for group in read["identities"]):
             raise ValueError("a group without samples, or with one twice")
         return cls(**read, requeue=bool(values.get("requeue", False)))
@@ -86,6 +86,24 @@ class Correction:
         """All samples that are named."""
         found = {*self.junk, *self.restore, *self.finish, *self.reopen}
         found.update(
-            sample for group in (*self.leave, *self.together, *self.apart, *self.identities) for sample in group
+            sample
+            for group in (*self.leave, *self.together, *self.apart, *self.identities, *self.unified)
+            for sample in group
         )
         return found
+
+
+def samples_of(values: Any) -> tuple[int, ...]:
+    """Samples that a file names. Raises `TypeError`, `ValueError` for what are none: NumPy would count from the end."""
+    found = tuple(values)
+    if not all(type(value) is int and value >= 0 for value in found):
+        raise ValueError("what should be the number of an image is none")
+    return found
+
+
+def pair_of(values: Any) -> tuple[int, int]:
+    """Two samples that a file names. Raises `TypeError` or `ValueError` for what are not two."""
+    left, right = samples_of(values)
+    if left == right:
+        raise ValueError("an image and itself are no pair")
+    return left, right

@@ -22,6 +22,7 @@ from a3s_desktop.core.context import Context, Step, Strategy
 from a3s_desktop.core.correction import Correction
 from a3s_desktop.core.outlook import Forecaster, Outlook
 from a3s_desktop.core.partition import Partition
+from a3s_desktop.core.saved import check_saved
 from a3s_desktop.core.strategies import make_strategy
 from a3s_desktop.core.types import Answer, InitialState, IntArray, Question, StrategyOptions
 from a3s_desktop.core.undo import LoggedFlags
@@ -307,7 +308,8 @@ class Engine:
         arrays: Mapping[str, npt.NDArray[Any]],
         meta: Mapping[str, Any],
     ) -> Self:
-        """An engine in the state that `dump` gave. Marks taken before are not valid in it."""
+        """An engine in the state that `dump` gave; anything is raised for another. Marks taken before are not valid."""
+        check_saved(arrays, meta, len(initial.labels))
         return cls(initial, views, options, (arrays, meta))
 
     # --- inner workings

@@ -5,7 +5,8 @@ from __future__ import annotations
 import enum
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, fields, replace
-from typing import Any, Literal, Self
+from types import UnionType
+from typing import Any, Literal, Self, get_args, get_origin, get_type_hints
 
 import numpy as np
 import numpy.typing as npt
@@ -165,7 +166,13 @@ class InitialState:
 
     @classmethod
     def from_arrays(cls, arrays: Mapping[str, npt.NDArray[Any]], meta: Mapping[str, Any]) -> Self:
-        """Inverse of `arrays` and `meta`; the arrays may be memory-mapped."""
+        """Inverse of `arrays` and `meta`; the arrays may be memory-mapped.
+
+        Raises
+        ------
+        KeyError, TypeError, ValueError
+            They do not belong together: a sample or neighbour that is not there would be met much later, or never.
+        """
         graph = PairGraph(
             arrays["indptr"],
             arrays["indices"],
@@ -174,7 +181,34 @@ class InitialState:
             float(meta["miss"]),
             arrays.get("similarity"),
         )
-        return cls(arrays["labels"], graph, dict(meta["report"]))
+        _check_graph(graph)
+        labels = arrays["labels"]
+        if labels.ndim != 1 or labels.dtype.kind not in "iu" or not _within(labels, len(labels)):
+            raise ValueError("labels that are none")
+        return cls(labels, graph, dict(meta["report"]))
+
+
+def _check_graph(graph: PairGraph) -> None:
+    """Raise `ValueError` where a graph that was read cannot be one."""
+    indptr, indices, edges = graph.indptr, graph.indices, len(graph.indices)
+    whole = all(array.ndim == 1 and array.dtype.kind in "iu" for array in (indptr, indices)) and len(indptr) > 0
+    if (
+        not whole
+        or indptr[0] != 0
+        or indptr[-1] != edges
+        or (np.diff(indptr) < 0).any()
+        or not _within(indices, graph.n)
+    ):
+        raise ValueError("neighbours that are none")
+    rows = [graph.logodds] if graph.similarity is None else [graph.logodds, graph.similarity]
+    if graph.distances.ndim != 2 or any(row.shape != (edges,) for row in (*rows, *graph.distances)):
+        raise ValueError("neighbours without values")
+    if any(values.dtype.kind != "f" for values in (*rows, graph.distances)) or not np.isfinite(graph.miss):
+        raise ValueError("values that are no numbers")
+
+
+def _within(values: npt.NDArray[Any], count: int) -> bool:
+    return not len(values) or bool(values.min() >= 0 and values.max() < count)
 
 
 def _from_json(cls: type[Any], values: Mapping[str, Any]) -> Any:
@@ -182,7 +216,26 @@ def _from_json(cls: type[Any], values: Mapping[str, Any]) -> Any:
     unknown = sorted(set(values) - known)
     if unknown:
         raise InputError(tr("Unknown option {unknown} in {name}.", unknown=repr(unknown[0]), name=cls.__name__))
+    hints = get_type_hints(cls)
+    for name, value in values.items():
+        if not _fits(value, hints[name]):
+            raise InputError(tr("The option {name} cannot be {value}.", name=name, value=repr(value)[:60]))
     return cls(**values)
+
+
+def _fits(value: object, hint: Any) -> bool:
+    """Whether a value from a file is of the type of an option; whole numbers from 0, numbers that are finite."""
+    if get_origin(hint) is Literal:
+        return isinstance(value, str) and value in get_args(hint)
+    if get_origin(hint) is UnionType:
+        return any(_fits(value, one) for one in get_args(hint))
+    if get_origin(hint) is tuple:
+        return isinstance(value, list | tuple) and all(_fits(one, get_args(hint)[0]) for one in value)
+    if hint is int:
+        return type(value) is int and 0 <= value < 1 << 63
+    if hint is float:
+        return isinstance(value, int | float) and not isinstance(value, bool) and abs(value) < 1e300
+    return isinstance(value, hint)
 
 
 @dataclass(frozen=True, slots=True)

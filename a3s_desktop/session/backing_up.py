@@ -94,7 +94,7 @@ class Backups:
 
 def contents_of(state: SessionState) -> Contents:
     """What a project holds, from its published state."""
-    return Contents(state.answers, state.clusters, len(state.names), state.junk)
+    return Contents(state.answers, state.clusters, len(state.names), state.junk, state.items)
 
 
 def _make(folder: Path, reason: str, contents: Contents) -> None:

@@ -17,6 +17,7 @@ from a3s_desktop.errors import InputError
 from a3s_desktop.storage import array_files, files
 from a3s_desktop.storage.features import check_features, load_features
 from a3s_desktop.storage.matching import load_labels
+from a3s_desktop.storage.names import can_be_path
 
 DESCRIPTION = "dataset.json"
 FACE_WIDTH = 512
@@ -143,7 +144,7 @@ def _description(path: Path) -> dict[str, Any]:
 
 
 def _text(value: object) -> str:
-    if not isinstance(value, str) or not value:
+    if not isinstance(value, str) or not can_be_path(value):
         raise ValueError(f"{value!r} is no text")
     return value
 

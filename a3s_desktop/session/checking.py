@@ -28,6 +28,9 @@ from a3s_desktop.storage.pointer import project_folder
 from a3s_desktop.storage.workspace import Workspace, open_workspace
 from a3s_desktop.task import Task
 
+_STAGES = 2  # of a check: the files, the answers
+_REPAIR_STAGES = 2 * _STAGES + 2  # between two checks: what is mended at once, and opening the project
+
 
 def check_project(folder: Path, task: Task | None = None, repair: bool = False) -> tuple[Finding, ...]:
     """Verify a project; with ``repair`` also mend it, which needs that it is open nowhere.
@@ -41,14 +44,19 @@ def check_project(folder: Path, task: Task | None = None, repair: bool = False) 
     ------
     ProjectLockedError
         It is to be repaired and is open in another window.
+    NoProjectError, ProjectVersionError
+        There is none, or a newer version of the program wrote it.
     StorageFailedError, Cancelled
     """
     task = task or Task()
     folder = project_folder(folder)
+    task.plan(_REPAIR_STAGES if repair else _STAGES)
     found = tuple(_check(folder, task))
     if not repair or is_whole(found):
         return found
+    task.plan(_REPAIR_STAGES, _STAGES)
     done = tuple(_repair(folder, found, task))
+    task.plan(_REPAIR_STAGES, _REPAIR_STAGES - _STAGES)
     return (*done, *_check(folder, task))
 
 
@@ -161,7 +169,9 @@ def _names(session: Session) -> Iterator[Finding]:
     elif len(set(keys)) != len(keys):
         yield Finding(Level.DAMAGED, tr("Two clusters have the same name."), "names")
     else:
-        yield Finding(Level.FINE, trn("{n} name.", "{n} names.", len(names)), "names")
+        yield Finding(
+            Level.FINE, trn("{n} name, on one cluster.", "{n} names, each on one cluster.", len(names)), "names"
+        )
     conflicts = session.state.conflicts
     if conflicts:
         text = trn(
@@ -176,6 +186,7 @@ def _names(session: Session) -> Iterator[Finding]:
 
 
 def _repair(folder: Path, found: tuple[Finding, ...], task: Task) -> Iterator[Finding]:
+    task.stage(tr("Repairing"))
     parts = {one.part for one in found if one.level is Level.DAMAGED}
     lock = project_lock(folder)
     lock.acquire()
@@ -213,9 +224,9 @@ def _put_aside(one: Finding) -> Finding:
     try:
         if one.part == "results":
             files.remove_tree(one.place)
-            return Finding(Level.REPAIRED, tr("Dropped: {name}.", name=one.place.name), one.part)
+            return Finding(Level.REPAIRED, tr("The damaged result {name} was removed.", name=one.place.name), one.part)
         aside = one.place.with_name(one.place.name + ".damaged")
         files.rename(one.place, aside)
     except OSError as error:
         raise files.write_failed(one.place, error) from error
-    return Finding(Level.REPAIRED, tr("Put aside as {name}.", name=aside.name), one.part)
+    return Finding(Level.REPAIRED, tr("The damaged backup was put aside as {name}.", name=aside.name), one.part)

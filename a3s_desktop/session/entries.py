@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from itertools import chain, pairwise
 from typing import Any, Self
 
-from a3s_desktop.core.correction import Correction
+from a3s_desktop.core.correction import Correction, pair_of, samples_of
 from a3s_desktop.core.types import Answer, Question, Reason
 from a3s_desktop.errors import InputError, ProjectError
 from a3s_desktop.i18n import tr
@@ -79,9 +79,10 @@ class RecordedAnswer:
     def from_payload(cls, payload: Mapping[str, Any], when: float) -> Self:
         """Inverse of `payload`. Raises `ProjectError` for a record that this program cannot have written."""
         try:
+            left, right = pair_of((payload["left"], payload["right"]))
             return cls(
-                int(payload["left"]),
-                int(payload["right"]),
+                left,
+                right,
                 Answer(payload["answer"]),
                 Reason(payload["reason"]),
                 when,
@@ -199,19 +200,16 @@ class RecordedCorrection:
             return cls(
                 CorrectionKind(payload["what"]),
                 Correction.from_json(payload),
-                tuple(int(item) for item in payload["shown"]),
-                int(payload["count"]),
+                samples_of(payload["shown"]),
+                samples_of((payload["count"],))[0],
                 when,
                 str(payload.get("name", "")),
-                tuple(int(item) for item in payload.get("anchors", ())),
+                samples_of(payload.get("anchors", ())),
                 tuple(str(key) for key in payload.get("replaces", ())),
-                known=tuple(
-                    KnownName(str(name), tuple(int(item) for item in anchors))
-                    for name, anchors in payload.get("known", ())
-                ),
+                known=tuple(KnownName(str(name), samples_of(anchors)) for name, anchors in payload.get("known", ())),
                 author=author_of(payload),
                 held=bool(payload.get("held", False)),
-                about=int(payload.get("about", 0)),
+                about=samples_of((payload.get("about", 0),))[0],
             )
         except (KeyError, TypeError, ValueError) as error:
             raise ProjectError(
@@ -284,7 +282,7 @@ class RecordedAudit:
     def from_payload(cls, payload: Mapping[str, Any], when: float) -> Self:
         """Inverse of `payload`. Raises `ProjectError` for a record that this program cannot have written."""
         try:
-            pair = int(payload["left"]), int(payload["right"])
+            pair = pair_of((payload["left"], payload["right"]))
             return cls(*pair, Answer(payload["answer"]), when, author=author_of(payload))
         except (KeyError, TypeError, ValueError) as error:
             raise ProjectError(tr("The journal holds a check that cannot be read ({error}).", error=error)) from error

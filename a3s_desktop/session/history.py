@@ -14,6 +14,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Protocol, Self
 
+from a3s_desktop.core.correction import samples_of
 from a3s_desktop.core.types import Answer
 from a3s_desktop.errors import InputError, NothingToUndoError, ProjectError, ProjectVersionError
 from a3s_desktop.i18n import tr
@@ -357,14 +358,14 @@ def merge_of(payload: Mapping[str, Any]) -> tuple[MergeSource, tuple[Entry, ...]
 def amendments_of(payload: Mapping[str, Any]) -> dict[int, Amendment]:
     """Inverse of `amendments_to_json`. Raises `ProjectError` for what this program cannot have written."""
     try:
-        return {int(number): _amendment(said) for number, said in payload.get("amend", ())}
+        return {samples_of((number,))[0]: _amendment(said) for number, said in payload.get("amend", ())}
     except (TypeError, ValueError) as error:
         raise ProjectError(tr("The journal holds a change that cannot be read ({error}).", error=error)) from error
 
 
 def _amendment(said: Any) -> Amendment:
     if isinstance(said, list):
-        return Without(tuple(int(item) for item in said))
+        return Without(samples_of(said))
     return Answer(said) if said else None
 
 

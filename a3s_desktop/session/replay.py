@@ -12,7 +12,7 @@ import numpy.typing as npt
 from a3s_desktop.core.carrying import without_answers
 from a3s_desktop.core.engine import Engine
 from a3s_desktop.core.types import InitialState, StrategyOptions
-from a3s_desktop.errors import A3SError, StorageFailedError
+from a3s_desktop.errors import StorageFailedError
 from a3s_desktop.i18n import tr, trn
 from a3s_desktop.session.history import HistoryNode
 from a3s_desktop.session.position import Position, Start
@@ -218,7 +218,7 @@ class EngineSource:
         try:
             arrays = base.arrays if whole else without_answers(base.arrays)
             engine = Engine.load(self.initial, self.views, self.options, arrays, base.meta)
-        except (A3SError, KeyError, TypeError, ValueError, IndexError) as error:
+        except Exception as error:  # noqa: BLE001 - what was kept may hold anything; the answers are in the journal
             log.warning("The carried state cannot be used: %s", error)
             warnings.append(tr("What was kept when images were added could not be read; the answers were replayed."))
             return None
@@ -250,7 +250,7 @@ class EngineSource:
                 tuple(bool(one) for one in shot.meta["useful"]),
             )
             engine = Engine.load(self.initial, self.views, self.options, shot.arrays, shot.meta["engine"])
-        except (A3SError, KeyError, TypeError, ValueError, IndexError) as error:
+        except Exception as error:  # noqa: BLE001 - what was kept may hold anything; the answers are in the journal
             log.warning("The snapshot at record %d cannot be used: %s", shot.seq, error)
             warnings.append(tr("A stored snapshot could not be read; the answers were replayed instead."))
             return None

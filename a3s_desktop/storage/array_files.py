@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import hashlib
+import io
 import math
 import os
 import sys
@@ -17,7 +18,8 @@ from a3s_desktop.storage import files
 
 MAGIC = b"\x93NUMPY"
 _BYTES = 1 << 20  # of one piece
-_MAX_HEADER = 1 << 16
+_MAX_HEADER = 10_000  # as NumPy itself has it: a header is read as an expression of Python
+_LONGEST = 1 << 48  # of any side, where another is 0
 
 
 def write_header(file: BinaryIO, shape: tuple[int, ...], dtype: np.dtype[Any]) -> None:
@@ -86,18 +88,29 @@ def load_array(path: Path, mapped: bool = True) -> npt.NDArray[Any]:
     OSError
     """
     with open(files.long_path(path), "rb") as file:
-        shape, fortran, dtype = read_header(file)
+        shape, fortran, dtype = _checked(file, os.fstat(file.fileno()).st_size)
         size = math.prod(shape, start=dtype.itemsize)
-        if (
-            dtype.hasobject
-            or size > os.fstat(file.fileno()).st_size - file.tell()
-            or max((len(shape), *shape)) >= 1 << 62
-        ):
-            raise ValueError("it holds objects" if dtype.hasobject else "it is cut off")
         order: Literal["C", "F"] = "F" if fortran else "C"
         if mapped and size and shape:
             return np.memmap(file, dtype, "r", file.tell(), shape, order)
         return np.ndarray(shape, dtype, bytearray(file.read(size)), order=order)
+
+
+def read_array(data: bytes) -> npt.NDArray[Any]:
+    """An array of numbers or text from the bytes of a ``.npy`` file; see `load_array`. Raises `ValueError`."""
+    file = io.BytesIO(data)
+    shape, fortran, dtype = _checked(file, len(data))
+    return np.ndarray(shape, dtype, bytearray(file.read()), order="F" if fortran else "C")
+
+
+def _checked(file: IO[bytes], length: int) -> tuple[tuple[int, ...], bool, np.dtype[Any]]:
+    """The header of a file of so many bytes, in which what it announces is."""
+    shape, fortran, dtype = read_header(file)
+    if dtype.hasobject:
+        raise ValueError("it holds objects")
+    if math.prod(shape, start=dtype.itemsize) > length - file.tell() or max((len(shape), *shape)) > _LONGEST:
+        raise ValueError("it is cut off")
+    return shape, fortran, dtype
 
 
 def texts_of(array: npt.NDArray[Any]) -> list[str]:

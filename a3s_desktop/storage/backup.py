@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from a3s_desktop.errors import A3SError, ProjectError
+from a3s_desktop.errors import A3SError, ProjectError, ProjectVersionError
 from a3s_desktop.i18n import tr, trn
 from a3s_desktop.storage import files, salvage, sqlite
 from a3s_desktop.storage.backup_file import (
@@ -19,6 +19,7 @@ from a3s_desktop.storage.backup_file import (
     JOURNAL,
     Backup,
     Contents,
+    damaged,
     file_name,
     journal_copy,
     pack,
@@ -27,9 +28,11 @@ from a3s_desktop.storage.backup_file import (
     unpack,
 )
 from a3s_desktop.storage.items import Items
+from a3s_desktop.storage.journal_files import look_at
 from a3s_desktop.storage.journal_opening import create_journal, keep_aside, put_in_place
 from a3s_desktop.storage.lock import project_lock
 from a3s_desktop.storage.project_file import PROJECT_FILE, epoch_of, items_name, read_project_file
+from a3s_desktop.task import Task
 
 log = logging.getLogger(__name__)
 
@@ -169,9 +172,8 @@ def kept_backups(times: Sequence[float], now: float, most: int = KEPT) -> set[in
 def loss_of(project: Path, backup: Backup) -> Loss:
     """What restoring would take back, as the journal is now. Only reads."""
     try:
-        current = salvage.salvage(
-            files.read_bytes(project / JOURNAL), files.read_bytes(sqlite.beside(project / JOURNAL, "-wal"))
-        )
+        now = look_at(project / JOURNAL)
+        current = salvage.salvage(now.data, now.log, now.undo)
     except OSError:
         return Loss(0, known=False)
     return _loss(current.records, backup)
@@ -186,11 +188,18 @@ def _loss(records: list[salvage.RawRecord], backup: Backup) -> Loss:
     return Loss(len(records) - backup.records, known=same)
 
 
-def restore_backup(project: Path, backup: Backup) -> str:
+def restore_backup(project: Path, backup: Backup, task: Task | None = None) -> str:
     """Bring a project that is not open back to a backup; what is there now is kept as a backup first.
 
     One step: a crash leaves either the state of now, or the restored one, at the next opening. The description of the
     project and its list of images are only replaced where those of now cannot be read.
+
+    Parameters
+    ----------
+    project : Path
+    backup : Backup
+    task : Task, optional
+        Cancelling it leaves everything as it was, but for a backup more.
 
     Returns
     -------
@@ -203,23 +212,30 @@ def restore_backup(project: Path, backup: Backup) -> str:
         The project is open.
     ProjectError
         The backup is damaged, or from before images were added or features replaced.
-    StorageFailedError
+    StorageFailedError, Cancelled
     """
+    task = task or Task()
+    task.plan(3)
+    task.stage(tr("Reading the backup"))
     members = unpack(backup.path)
+    task.check()
     found = salvage.salvage(members.get(JOURNAL, b""), b"")
-    if len(found.records) != backup.records or (found.records and found.records[-1].checksum != backup.chain):
-        raise ProjectError(tr("The backup {path} is damaged.", path=files.show(backup.path)), tr("Choose another one."))
+    whole = JOURNAL in members and len(found.records) == backup.records
+    if not whole or (found.records and found.records[-1].checksum != backup.chain):
+        raise damaged(backup.path)
     lock = project_lock(project)
     lock.acquire()
     try:
-        _mend_description(project, members)
+        said = [tr("Put back from a backup: {name}.", name=name) for name in mend_description(project)]
         facts = read_project_file(project)
         if epoch_of(facts) != backup.epoch:
             raise ProjectError(
                 tr("This backup is from before images were added or features were replaced; they do not fit it."),
                 tr("Choose a later one."),
             )
-        said = [_keep_now(project)]
+        task.stage(tr("Keeping what is there now"))
+        said.append(_keep_now(project))
+        task.stage(tr("Putting the backup in place"))
         _place_journal(project, members[JOURNAL], found.records)
     except OSError as error:
         raise files.write_failed(project, error) from error
@@ -242,6 +258,17 @@ def _keep_now(project: Path) -> str:
     return tr("The damaged file was kept as '{kept}' in the project folder.", kept=name) if name else ""
 
 
+def _is_described(project: Path) -> bool:
+    try:
+        name = items_name(epoch_of(read_project_file(project)))
+        Items.from_json(files.read_bytes(project / name), project, project / name)
+    except ProjectVersionError:
+        raise  # whole, and of a newer version of the program: an older one from a backup would be no repair
+    except (A3SError, OSError):
+        return False
+    return True
+
+
 def _mend_description(project: Path, members: dict[str, bytes]) -> list[str]:
     """Replace the project's description and list of images where they cannot be read; names of what was replaced."""
     mended: list[str] = []
@@ -262,9 +289,17 @@ def _mend_description(project: Path, members: dict[str, bytes]) -> list[str]:
 
 
 def mend_description(project: Path) -> list[str]:
-    """As far as a backup has them, put back a project description or list of images that cannot be read."""
+    """Put back a description of the project or a list of images that cannot be read, from the newest that has them.
+
+    Raises
+    ------
+    ProjectVersionError
+        A newer version of the program wrote the project.
+    """
     mended: list[str] = []
     for backup in list_backups(project)[0]:
+        if _is_described(project):
+            break
         with contextlib.suppress(A3SError, KeyError):
             mended += [f"{name} ({backup.path.name})" for name in _mend_description(project, unpack(backup.path))]
     return mended

@@ -6,6 +6,7 @@ the results can be computed again.
 
 from __future__ import annotations
 
+import calendar
 import contextlib
 import errno
 import io
@@ -21,13 +22,15 @@ from typing import Any
 
 from a3s_desktop.errors import ProjectError
 from a3s_desktop.i18n import tr
-from a3s_desktop.storage import files, salvage, sqlite
+from a3s_desktop.storage import drives, files, salvage, sqlite
+from a3s_desktop.storage.journal_files import look_at
 from a3s_desktop.storage.journal_types import CHAIN_START
 from a3s_desktop.storage.salvage import RawRecord
 
 FOLDER, SUFFIX = "backups", ".a3s-backup"
 JOURNAL, FACTS = "journal.sqlite", "backup.json"
 _FORMAT = 1
+_TRIES = 4
 _MOST = 1 << 32  # bytes of one member: far beyond any real journal
 
 
@@ -37,14 +40,16 @@ class Contents:
 
     Attributes
     ----------
-    answers, clusters, named, junk : int
-        Answers in force, clusters of two or more images, clusters with a name, images that left the clustering.
+    answers, clusters, named, junk, images : int
+        Answers in force, clusters of two or more images, clusters with a name, images that left the clustering, all
+        images.
     """
 
     answers: int = 0
     clusters: int = 0
     named: int = 0
     junk: int = 0
+    images: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,7 +120,7 @@ def read_facts(path: Path) -> Backup:
             facts = json.loads(_member(archive, FACTS))
         if facts["format"] != _FORMAT:
             raise ProjectError(
-                tr("The backup {path} was made by a newer version of the program.", path=files.show(path)),
+                tr("The backup {path} was made by a newer version of the program.", path=files.show(path.name)),
                 tr("Update the program."),
             )
         found = facts["contents"]
@@ -126,7 +131,7 @@ def read_facts(path: Path) -> Backup:
     except OSError as error:
         raise files.read_failed(path, error) from error
     except _DAMAGE as error:
-        raise _damaged(path) from error
+        raise damaged(path) from error
 
 
 def unpack(path: Path) -> dict[str, bytes]:
@@ -143,7 +148,7 @@ def unpack(path: Path) -> dict[str, bytes]:
     except OSError as error:
         raise files.read_failed(path, error) from error
     except _DAMAGE as error:
-        raise _damaged(path) from error
+        raise damaged(path) from error
 
 
 def records_of(path: Path) -> list[RawRecord]:
@@ -180,7 +185,8 @@ def journal_copy(source: Path, target: Path) -> tuple[int, str]:
 
     On a connection of its own and in one step: a reader of the write-ahead log sees one moment and holds no writer up
     (https://www.sqlite.org/isolation.html), while a copy in steps would begin anew at each answer. The time is spent in
-    SQLite, which lets other threads run.
+    SQLite, which lets other threads run. On a network drive, where a reader would hold the writer up, a copy of the
+    files is read instead, if they stand still for so long.
 
     Returns
     -------
@@ -194,6 +200,8 @@ def journal_copy(source: Path, target: Path) -> tuple[int, str]:
     """
     if not source.is_file():  # SQLite would make an empty one
         raise FileNotFoundError(errno.ENOENT, "No such file", str(source))
+    if drives.is_network(source):
+        source = _still_copy(source, target.parent) or source
     with contextlib.closing(sqlite.connect(source)) as old, contextlib.closing(sqlite.connect(target)) as new:
         old.execute("PRAGMA query_only = ON")
         old.backup(new, pages=-1)
@@ -205,6 +213,15 @@ def journal_copy(source: Path, target: Path) -> tuple[int, str]:
     return (int(row[0]), str(row[1])) if row else (0, CHAIN_START)
 
 
+def _still_copy(source: Path, scratch: Path) -> Path | None:
+    for attempt in range(_TRIES):
+        found = look_at(source)
+        if found.steady:
+            return found.place(scratch / "copy")
+        time.sleep(0.05 * (attempt + 1))  # a record is being written
+    return None
+
+
 def file_name(made: float, taken: set[str]) -> str:
     """A name that sorts by time."""
     stamp = time.strftime("%Y%m%d-%H%M%S", time.gmtime(made))
@@ -212,6 +229,14 @@ def file_name(made: float, taken: set[str]) -> str:
     while (name := f"{stamp}{f'-{number:02d}' if number else ''}{SUFFIX}") in taken:
         number += 1
     return name
+
+
+def time_of(path: Path) -> float:
+    """When a backup was made, by its name: POSIX seconds; 0 where somebody renamed it."""
+    try:
+        return float(calendar.timegm(time.strptime(path.name[:15], "%Y%m%d-%H%M%S")))
+    except ValueError:
+        return 0.0
 
 
 _DAMAGE: tuple[type[Exception], ...] = (
@@ -230,5 +255,6 @@ def _member(archive: zipfile.ZipFile, name: str) -> bytes:
         raise ValueError(str(error)) from error
 
 
-def _damaged(path: Path) -> ProjectError:
-    return ProjectError(tr("The backup {path} is damaged.", path=files.show(path)), tr("Choose another one."))
+def damaged(path: Path) -> ProjectError:
+    """The error that says so."""
+    return ProjectError(tr("The backup {path} is damaged.", path=files.show(path.name)), tr("Choose another one."))

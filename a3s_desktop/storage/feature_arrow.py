@@ -16,6 +16,7 @@ ArrowFeatures = tuple[npt.NDArray[Any], tuple[str, ...] | None, tuple[str, ...]]
 
 SUFFIXES = (".parquet", ".pq", ".feather", ".arrow")
 _MOST_VALUES = 1 << 31
+_DAMAGE = (ValueError, KeyError, TypeError, IndexError, NotImplementedError, OverflowError, MemoryError, RuntimeError)
 
 
 def read(path: Path) -> ArrowFeatures:
@@ -38,13 +39,17 @@ def read(path: Path) -> ArrowFeatures:
         ) from None
     try:
         table = _table(path)
-    except (pyarrow.ArrowException, ValueError, MemoryError) as error:
+        # What is not valid must not be looked at, or the program ends (arrow.apache.org/docs/format/Security.html).
+        table.validate(full=True)
+        return _split(path, table)
+    except (pyarrow.ArrowException, OSError, *_DAMAGE) as error:
+        if getattr(error, "errno", None) is not None:
+            raise  # the drive's, not the file's
         reason = (str(error).strip().splitlines() or [type(error).__name__])[0][:120]
         raise InputError(
             tr("{path} is damaged, or no such table ({reason}).", path=files.show(path), reason=reason),
             tr("Save it again."),
         ) from error
-    return _split(path, table)
 
 
 def _table(path: Path) -> Any:

@@ -121,18 +121,20 @@ def sync_file(file: BinaryIO) -> None:
     os.fsync(file.fileno())
 
 
-def sync_folder(folder: Path) -> None:
-    """Bring a folder's entries to the disk, where the system can (Windows cannot, and needs not)."""
+def sync_folder(folder: Path) -> bool:
+    """Bring a folder's entries to the disk; False where the system cannot (Windows needs not)."""
     if os.name == "nt":
-        return
+        return True
     handle = os.open(folder, os.O_RDONLY)
     try:
         os.fsync(handle)
     except OSError as error:
         if error.errno not in (errno.EINVAL, errno.ENOTSUP, errno.EBADF):  # some network drives
             raise
+        return False
     finally:
         os.close(handle)
+    return True
 
 
 def rename(source: Path, target: Path) -> None:

@@ -1,4 +1,4 @@
-"""The append-only journal of a project on disk: SQLite in WAL mode, each record synchronised before it is acknowledged.
+"""The append-only journal of a project on disk: SQLite, each record synchronised before it is acknowledged.
 
 Records carry a checksum that chains each to the one before it, so that damage anywhere is found at the next opening
 (`journal_opening`), which recovers the longest whole prefix (`salvage`).
@@ -21,9 +21,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from a3s_desktop.errors import ReadOnlyError, StorageFailedError
+from a3s_desktop.errors import ProjectError, ReadOnlyError, StorageFailedError
 from a3s_desktop.i18n import tr
-from a3s_desktop.storage import files, salvage, sqlite
+from a3s_desktop.storage import array_files, files, salvage, sqlite
 from a3s_desktop.storage.journal_types import (
     CHAIN_START,
     Arrays,
@@ -36,6 +36,7 @@ from a3s_desktop.storage.journal_types import (
 )
 
 _PAGE = 500  # records fetched at a time
+_MOST_UNPACKED = 1 << 29  # bytes of a snapshot's arrays: far beyond any real one
 
 
 class Journal:
@@ -75,6 +76,7 @@ class Journal:
         self._read_only = copy is not None
         self._guard = threading.Lock()
         self._in_doubt = False
+        self._tried: tuple[int, str] | None = None
         self._may_write: Callable[[], None] | None = None
 
     def ask_before_writing(self, may_write: Callable[[], None]) -> None:
@@ -121,7 +123,7 @@ class Journal:
                     tr("Close the project in the other program, then open it again."),
                 ) from error
             except sqlite3.Error as error:
-                raise self._doubt(error) from error
+                raise self._doubt(error, (seq, checksum)) from error
             self._last, self._chain = seq, checksum
         return seq
 
@@ -130,10 +132,19 @@ class Journal:
         while True:
             rows = self._fetch("SELECT * FROM records WHERE seq > ? ORDER BY seq LIMIT ?", (after, _PAGE))
             for seq, kind, text, at, _ in rows:
-                yield Record(int(seq), str(kind), salvage.decode_payload(text), float(at))
+                yield Record(int(seq), str(kind), self._payload(seq, text), float(at))
                 after = int(seq)
             if len(rows) < _PAGE:
                 return
+
+    def _payload(self, seq: int, text: str) -> dict[str, Any]:
+        try:
+            return salvage.decode_payload(text)
+        except ValueError as error:  # its checksum is right: nothing that this program writes
+            raise ProjectError(
+                tr("Record {seq} of the journal {path} cannot be read.", seq=seq, path=files.show(self._path)),
+                tr("Restore the project from a backup."),
+            ) from error
 
     # ---------------------------------------------------------------------------------------- snapshots
 
@@ -168,7 +179,8 @@ class Journal:
                 chain, text, checksum, blob = rows[0]
                 here = self._fetch("SELECT checksum FROM records WHERE seq = ?", (seq,)) if seq else [(CHAIN_START,)]
                 if here and here[0][0] == chain and snapshot_is_whole(text, checksum, blob):
-                    return Snapshot(int(seq), unpack_arrays(blob), salvage.decode_payload(text))
+                    with contextlib.suppress(ValueError):  # whole, but nothing that this program writes
+                        return Snapshot(int(seq), unpack_arrays(blob), salvage.decode_payload(text))
         return None
 
     def damaged_snapshots(self) -> list[int]:
@@ -213,16 +225,18 @@ class Journal:
         connection = self._writable()
         if self._in_doubt:
             try:
-                connection = self._connection = sqlite.renewed(connection, self._path, self._last, self._chain)
+                connection = self._connection = sqlite.renewed(
+                    connection, self._path, self._last, self._chain, self._tried
+                )
             except sqlite3.Error as error:
                 raise sqlite.failed(self._path, error) from error
-            self._in_doubt = False
+            self._in_doubt, self._tried = False, None
         return connection
 
-    def _doubt(self, error: sqlite3.Error) -> StorageFailedError:
+    def _doubt(self, error: sqlite3.Error, tried: tuple[int, str] | None = None) -> StorageFailedError:
         """Note that a write failed, and put things in order at once where the drive lets us: the record is not kept."""
         told = sqlite.failed(self._path, error)
-        self._in_doubt = True
+        self._in_doubt, self._tried = True, tried
         with contextlib.suppress(StorageFailedError):  # before the next write, then
             self._sure()
         return told
@@ -246,9 +260,15 @@ def pack_arrays(arrays: Mapping[str, npt.NDArray[Any]]) -> bytes:
 
 
 def unpack_arrays(blob: bytes) -> Arrays:
-    """Inverse of `pack_arrays`; nothing is ever unpickled."""
-    with np.load(io.BytesIO(blob), allow_pickle=False) as archive:
-        return {name: archive[name] for name in archive.files}
+    """Inverse of `pack_arrays`; nothing is ever unpickled. Raises `ValueError` for what that cannot have written."""
+    try:
+        with zipfile.ZipFile(io.BytesIO(blob)) as archive:
+            members = archive.infolist()
+            if sum(info.file_size for info in members) > _MOST_UNPACKED:
+                raise ValueError("too large")
+            return {info.filename.removesuffix(".npy"): array_files.read_array(archive.read(info)) for info in members}
+    except Exception as error:  # zipfile and what it uses raise anything
+        raise ValueError(str(error) or type(error).__name__) from error
 
 
 def snapshot_checksum(text: str, blob: bytes) -> str:

@@ -1,7 +1,7 @@
 """Make, open, read and repair journals.
 
-Readers never open the writer's files with SQLite: they work on a private copy, so they need no write permission and
-cannot hold the writer up. A repair keeps the damaged file beside the new one, and is completed after a crash.
+Readers work on a private copy (`journal_files`). A repair keeps the damaged file beside the new one, and is completed
+after a crash.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ from a3s_desktop.errors import StorageFailedError
 from a3s_desktop.i18n import tr, trn
 from a3s_desktop.storage import backup_file, files, salvage, sqlite
 from a3s_desktop.storage.journal import Journal, snapshot_is_whole
+from a3s_desktop.storage.journal_files import LOG, UNDO, JournalFiles, before_opening, look_at
 from a3s_desktop.storage.journal_types import CHAIN_START, Recovery
 from a3s_desktop.storage.salvage import RawRecord
 from a3s_desktop.storage.sqlite import beside
@@ -79,15 +80,15 @@ def open_journal(path: Path) -> Journal:
     """
     try:
         _finish_repair(path)
-        log = files.read_bytes(beside(path, "-wal"))
+        before = before_opening(path)
         if path.is_file() and path.stat().st_size:
-            journal = _open_whole(path, log)
+            journal = _open_whole(path, before)
             if journal is not None:
                 return journal
-        recovery = _rebuild(path)
+        recovery = _rebuild(path, before)
     except OSError as error:
         raise files.write_failed(path, error) from error
-    journal = _open_whole(path, b"", recovery=recovery)
+    journal = _open_whole(path, JournalFiles(), recovery=recovery)
     if journal is None:
         raise StorageFailedError(
             tr("The journal {path} could not be repaired.", path=files.show(path)), tr("Check the drive.")
@@ -109,23 +110,22 @@ def read_journal(path: Path) -> Journal:
     """
     copy = files.scratch_folder()
     try:
-        data, log = b"", b""
+        seen = JournalFiles()
         for attempt in range(_COPY_TRIES):
-            before = data, log
-            # The log first: what a checkpoint moves meanwhile is then in both.
-            log = files.read_bytes(beside(path, "-wal"))
-            data = files.read_bytes(path)
-            if attempt and (data, log) == before:
+            before, seen = seen, look_at(path)
+            if attempt and seen == before:
                 break  # nobody is writing: it is damaged
-            inside = _place_copy(Path(copy.name) / str(attempt), data, log)
-            journal = _open_whole(inside, log, copy) if data else None
-            if journal is not None:
-                return journal
-            time.sleep(0.02 * attempt)  # a checkpoint may have been under way
-        found = salvage.salvage(data, log)
+            if seen.data and seen.steady:
+                inside = seen.place(Path(copy.name) / str(attempt))
+                journal = _open_whole(inside, seen, copy)
+                if journal is not None:
+                    return journal
+            time.sleep(0.02 * attempt)  # a checkpoint, or a record, may have been under way
+        found = salvage.salvage(seen.data, seen.log, seen.undo)
         inside = Path(copy.name) / "salvaged.sqlite"
         create_journal(inside, found.records, durable=False)
-        journal = _open_whole(inside, b"", copy, salvage.report(found, "", bool(data or log)))
+        there = bool(seen.data or seen.log or seen.undo)
+        journal = _open_whole(inside, JournalFiles(), copy, salvage.report(found, "", there))
         if journal is None:
             raise StorageFailedError(
                 tr("The journal {path} could not be read.", path=files.show(path)), tr("Check the drive.")
@@ -142,22 +142,13 @@ def read_journal(path: Path) -> Journal:
     return journal
 
 
-def _place_copy(folder: Path, data: bytes, log: bytes) -> Path:
-    files.make_folder(folder)
-    inside = folder / "copy.sqlite"
-    files.write_scratch(inside, data)
-    if log:
-        files.write_scratch(beside(inside, "-wal"), log)
-    return inside
-
-
 def _open_whole(
     path: Path,
-    log: bytes,
+    before: JournalFiles,
     copy: tempfile.TemporaryDirectory[str] | None = None,
     recovery: Recovery | None = None,
 ) -> Journal | None:
-    """Open a journal that seems whole; None where it is damaged. ``log`` is its write-ahead log before the opening."""
+    """Open a journal that seems whole; None where it is damaged. ``before``: what SQLite changes at the opening."""
     connection: sqlite3.Connection | None = None
     kept = False
     with open(files.long_path(path), "rb") as file:
@@ -170,8 +161,10 @@ def _open_whole(
         end = sqlite.verified_end(connection)
         if end is None:
             return None
-        # A flipped bit in the log makes SQLite forget, silently, all commits from there on: look for them.
-        late = salvage.continue_chain(salvage.scan_log(log), *end) if log else []
+        # A flipped bit in the log makes SQLite forget, silently, all commits from there on, and a rollback journal
+        # that a sync tool left beside a newer file undoes what was committed: look for them.
+        data = before.data if before.undo else b""
+        late = salvage.continue_chain(salvage.scan(data, before.log, before.undo), *end)
         if late:
             with sqlite.transaction(connection):
                 connection.executemany(sqlite.INSERT_RECORD, late)
@@ -194,13 +187,17 @@ def _open_whole(
 # ------------------------------------------------------------------------------------------------ repair
 
 
-def _rebuild(path: Path) -> Recovery:
-    """Put a journal with all that can be recovered in a damaged one's place, and keep that one beside it."""
-    log = beside(path, "-wal")
-    found = salvage.salvage(files.read_bytes(path), files.read_bytes(log))
+def _rebuild(path: Path, before: JournalFiles) -> Recovery:
+    """Put a journal with all that can be recovered in a damaged one's place, and keep that one beside it.
+
+    What the files held before SQLite undid a transaction may be more.
+    """
+    now = look_at(path)
+    chains = [salvage.salvage(each.data, each.log, each.undo) for each in (now, before)]
+    found = max(chains, key=lambda each: len(each.records))
     more, source = backup_file.continued(path.parent, found.records)
     found = salvage.Salvaged(found.records + more, found.seen)
-    kept = keep_aside(path) if path.exists() or log.exists() else ""
+    kept = keep_aside(path) if path.exists() or beside(path, LOG).exists() else ""
     building = files.temporary_name(path.parent)
     try:
         create_journal(building, found.records, path)
@@ -232,12 +229,12 @@ def _repaired(path: Path) -> Path:
 def _finish_repair(path: Path) -> None:
     """Put a repaired journal that waits beside ``path`` in its place; done again after a crash in the middle.
 
-    The old log must go first: SQLite would apply it to the new file.
+    The companions of the old one must go first: SQLite would apply them to the new file.
     """
     waiting = _repaired(path)
     if not waiting.is_file():
         return
-    for suffix in ("-wal", "-shm", "-journal"):
+    for suffix in (LOG, "-shm", UNDO):
         files.remove_file(beside(path, suffix))
     files.sync_folder(path.parent)
     files.rename(waiting, path)
@@ -245,16 +242,16 @@ def _finish_repair(path: Path) -> None:
 
 
 def keep_aside(path: Path) -> str:
-    """Copy the damaged journal and its log to a new name; returns the name."""
+    """Copy the damaged journal and its companions to a new name; returns the name."""
     stamp = time.strftime("%Y%m%d-%H%M%S", time.gmtime())
     number = 0
     while True:
         name = f"{path.stem}.damaged-{stamp}{f'-{number}' if number else ''}{path.suffix}"
         target = path.with_name(name)
-        if not target.exists() and not beside(target, "-wal").exists():
+        if not any(beside(target, suffix).exists() for suffix in ("", LOG, UNDO)):
             break
         number += 1
-    for suffix in ("", "-wal"):
+    for suffix in ("", LOG, UNDO):
         if beside(path, suffix).exists():
             files.copy_file(beside(path, suffix), beside(target, suffix))
     return name
@@ -266,8 +263,7 @@ def _carry_snapshots(damaged: Path, fresh: sqlite3.Connection, records: list[Raw
         contextlib.suppress(sqlite3.Error, OSError, TypeError, OverflowError, UnicodeError),
         files.scratch_folder() as folder,
     ):
-        log = files.read_bytes(beside(damaged, "-wal"))
-        inside = _place_copy(Path(folder) / "damaged", files.read_bytes(damaged), log)
+        inside = look_at(damaged).place(Path(folder) / "damaged")
         with contextlib.closing(sqlite.connect(inside)) as old:
             old.execute("PRAGMA writable_schema = ON")  # lets SQLite read a file that was cut off
             query = "SELECT seq, chain, meta, checksum, arrays FROM snapshots WHERE seq <= ? ORDER BY seq DESC"

@@ -59,7 +59,10 @@ class Holder:
         who = f"process {self.pid}" + (f" on {self.host}" if self.host else "")
         if not self.since:
             return who
-        when = datetime.datetime.fromtimestamp(self.since, datetime.UTC).astimezone()
+        try:
+            when = datetime.datetime.fromtimestamp(self.since, datetime.UTC).astimezone()
+        except (ValueError, OverflowError, OSError):  # no time that there is
+            return who
         return f"{who} since {when:%Y-%m-%d %H:%M}"
 
 
@@ -225,8 +228,9 @@ class FileLock:
             with open(files.long_path(self._path), "rb") as file:
                 facts = json.loads(file.read(4096))
             beat, token = float(facts.get("beat", 0.0)), str(facts.get("token", ""))[:64]
-            return Holder(str(facts["host"])[:100], int(facts["pid"]), float(facts["time"]), beat, token)
-        except (OSError, ValueError, KeyError, TypeError, OverflowError, RecursionError):
+            host = "".join(c for c in str(facts["host"])[:100] if c.isprintable())
+            return Holder(host, int(facts["pid"]), float(facts["time"]), beat, token)
+        except (OSError, ValueError, KeyError, TypeError, AttributeError, OverflowError, RecursionError):
             return Holder("", 0, 0.0)
 
     def _describe(self) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 import unicodedata
 from collections.abc import Iterable, Sequence
@@ -23,6 +24,14 @@ def normal(name: str) -> str:
     while text.startswith("./"):
         text = text[2:].lstrip("/")
     return text
+
+
+def can_be_path(text: str) -> bool:
+    """Whether a text can name a file at all: JSON can hold what no system takes, at which opening it would fail."""
+    try:
+        return "\0" not in text and bool(os.fsencode(text))
+    except UnicodeEncodeError:
+        return False
 
 
 class NameIndex:

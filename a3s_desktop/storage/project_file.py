@@ -12,9 +12,9 @@ from pathlib import Path
 from typing import Any
 
 from a3s_desktop.core.types import InitialOptions, StrategyOptions
-from a3s_desktop.errors import InputError, ProjectError, ProjectVersionError
+from a3s_desktop.errors import InputError, NoProjectError, ProjectError, ProjectVersionError
 from a3s_desktop.i18n import tr
-from a3s_desktop.storage import files
+from a3s_desktop.storage import backup_file, files
 from a3s_desktop.storage.embedding_options import EmbeddingOptions
 from a3s_desktop.storage.spec import ProjectSpec, SpecReport
 
@@ -73,6 +73,8 @@ def read_project_file(folder: Path) -> dict[str, Any]:
     ------
     ProjectVersionError
         A newer version of the program wrote it.
+    NoProjectError
+        There is no such folder, or no project in it.
     ProjectError
         It is absent, unreadable or damaged; the field is named.
     """
@@ -82,11 +84,15 @@ def read_project_file(folder: Path) -> dict[str, Any]:
             text = tr("{folder} is a file, not a project folder.", folder=files.show(folder))
         else:
             text = tr("{folder} does not exist.", folder=files.show(folder))
-        raise ProjectError(text, tr("Choose a project folder."))
+        raise NoProjectError(text, tr("Choose a project folder."))
     try:
         raw = files.long_path(path).read_bytes()
     except FileNotFoundError:
-        raise ProjectError(
+        if backup_file.paths_in(folder):
+            raise ProjectError(
+                tr("{path} is missing.", path=files.show(path)), tr("Restore it from a backup.")
+            ) from None
+        raise NoProjectError(
             tr(
                 "{folder} is not a project (it has no {project_file}).",
                 folder=files.show(folder),
@@ -184,6 +190,13 @@ def _field_problem(facts: Mapping[str, Any]) -> str:
             return f"'features' (entry {index})"
     if not facts["features"]:
         return "'features'"
+    for name, kinds in (("choices", dict | None), ("changes", list | None)):
+        if not isinstance(facts.get(name), kinds):
+            return repr(name)
+    for name in ("include", "exclude"):
+        patterns = (facts.get("choices") or {}).get(name) or []
+        if not isinstance(patterns, list) or not all(isinstance(pattern, str) for pattern in patterns):
+            return f"{name!r} of 'choices'"
     for name, cls in (("initial", InitialOptions), ("strategy", StrategyOptions)):
         try:
             cls.from_json(facts[name])

@@ -1,12 +1,14 @@
 """Recovery of records from a damaged journal, without SQLite: every page that still is in the files is looked at.
 
-The checksums of the records chain them, so a record found anywhere (a live page, a freed one, the write-ahead log)
-either continues the chain or is ignored. File format: https://www.sqlite.org/fileformat2.html, sections 1.6, 2.1, 4.1.
+The checksums of the records chain them, so a record found anywhere (a live page, a freed one, the write-ahead log, the
+rollback journal) either continues the chain or is ignored. File format: https://www.sqlite.org/fileformat2.html,
+sections 1.6, 2.1, 3, 4.1.
 """
 
 from __future__ import annotations
 
 import json
+import math
 import struct
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
@@ -18,6 +20,7 @@ from a3s_desktop.storage.journal_types import CHAIN_START, Recovery, link
 _PAGE_SIZES = frozenset(1 << power for power in range(9, 17))
 _LEAF = 0x0D  # leaf page of a table
 _MAX_PAYLOAD = 64 << 20
+_UNDO_MAGIC = bytes.fromhex("d9d505f920a163d7")
 
 
 class RawRecord(NamedTuple):
@@ -55,7 +58,10 @@ def follows(record: RawRecord, chain: str) -> bool:
 
 def decode_payload(text: str) -> dict[str, Any]:
     """Inverse of `encode_payload`. Raises `ValueError` for what that cannot have written."""
-    value = json.loads(text, parse_constant=_refuse)
+    try:
+        value = json.loads(text, parse_constant=_refuse, parse_float=_finite)
+    except RecursionError as error:
+        raise ValueError("nested too deeply") from error
     if not isinstance(value, dict):
         raise ValueError("not an object")
     return value
@@ -63,6 +69,11 @@ def decode_payload(text: str) -> dict[str, Any]:
 
 def _refuse(constant: str) -> float:
     raise ValueError(f"{constant} in JSON")
+
+
+def _finite(text: str) -> float:
+    value = float(text)
+    return value if math.isfinite(value) else _refuse(text)  # 1e999 is as much NaN's kin as Infinity
 
 
 def continue_chain(candidates: Iterable[RawRecord], last: int, chain: str) -> list[RawRecord]:
@@ -83,17 +94,17 @@ def continue_chain(candidates: Iterable[RawRecord], last: int, chain: str) -> li
         last, chain = best.seq, best.checksum
 
 
-def salvage(data: bytes, log: bytes) -> Salvaged:
-    """All that can be recovered from a database and its write-ahead log."""
-    pages = _Pages(data, log)
+def salvage(data: bytes, log: bytes, undo: bytes = b"") -> Salvaged:
+    """All that can be recovered from a database, its write-ahead log and its rollback journal."""
+    pages = _Pages(data, log, undo)
     candidates = list(pages.records())
     seen = max((record.seq for record in candidates if record.seq < 1 << 40), default=0)
     return Salvaged(continue_chain(candidates, 0, CHAIN_START), seen)
 
 
-def scan_log(log: bytes) -> list[RawRecord]:
-    """The records on the pages of a write-ahead log, valid by SQLite's reckoning or not."""
-    return list(_Pages(b"", log).records())
+def scan(data: bytes, log: bytes, undo: bytes) -> list[RawRecord]:
+    """The records on the pages of these files, valid by SQLite's reckoning or not."""
+    return list(_Pages(data, log, undo).records())
 
 
 def report(found: Salvaged, kept: str, there: bool) -> Recovery:
@@ -118,13 +129,14 @@ def report(found: Salvaged, kept: str, there: bool) -> Recovery:
 
 
 class _Pages:
-    """The pages of a database and of its log, each looked at as if it were a leaf of the table of records."""
+    """The pages of a database and its companions, each looked at as if it were a leaf of the table of records."""
 
-    def __init__(self, data: bytes, log: bytes) -> None:
+    def __init__(self, data: bytes, log: bytes, undo: bytes) -> None:
         size = int.from_bytes(data[16:18], "big") if len(data) >= 18 else 0
         size = 65536 if size == 1 else size
         log_size = int.from_bytes(log[8:12], "big") if len(log) >= 32 else 0
-        self._size = size if size in _PAGE_SIZES else log_size if log_size in _PAGE_SIZES else 4096
+        undo_size = int.from_bytes(undo[24:28], "big") if undo.startswith(_UNDO_MAGIC) else 0
+        self._size = next((each for each in (size, log_size, undo_size) if each in _PAGE_SIZES), 4096)
         reserved = data[20] if len(data) > 20 and data[20] <= 32 else 0
         self._usable = self._size - reserved
         self._data = data
@@ -137,6 +149,7 @@ class _Pages:
             self._frames.append(page)
             if len(page) == self._size:
                 self._logged[number] = page
+        self._frames += _undo_pages(undo, self._size)
 
     def records(self) -> Iterator[RawRecord]:
         """Every record on every page; the same one may come several times."""
@@ -192,6 +205,19 @@ class _Pages:
             length -= len(part)
             number = int.from_bytes(page[:4], "big")
         return b"".join(parts)
+
+
+def _undo_pages(undo: bytes, size: int) -> Iterator[bytes]:
+    """The pages of a rollback journal, as they were before its transaction."""
+    at, step = 0, size + 8
+    while undo[at : at + 8] == _UNDO_MAGIC:
+        count, sector = (int.from_bytes(undo[at + k : at + k + 4], "big") for k in (8, 20))
+        sector = sector if sector in _PAGE_SIZES else 512
+        at += sector
+        for _ in range(min(count or len(undo), (len(undo) - at + step - 1) // step)):
+            yield undo[at + 4 : at + 4 + size]
+            at += step
+        at += -at % sector
 
 
 def _varint(data: bytes, at: int) -> tuple[int, int]:

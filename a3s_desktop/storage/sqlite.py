@@ -9,24 +9,28 @@ from pathlib import Path
 
 from a3s_desktop.errors import ProjectVersionError, StorageFailedError
 from a3s_desktop.i18n import tr
-from a3s_desktop.storage import files, salvage
+from a3s_desktop.storage import drives, files, salvage
 from a3s_desktop.storage.journal_types import CHAIN_START
 
 VERSION = 1
 APPLICATION_ID = 0x61337364
-SCHEMA = """
+_STAY = (
+    "CREATE TRIGGER records_stay BEFORE DELETE ON records BEGIN SELECT RAISE(ABORT, 'records are never deleted'); END"
+)
+SCHEMA = f"""
 CREATE TABLE records (
     seq INTEGER PRIMARY KEY, kind TEXT NOT NULL, payload TEXT NOT NULL, at REAL NOT NULL, checksum TEXT NOT NULL
 );
 CREATE TABLE snapshots (
     seq INTEGER PRIMARY KEY, chain TEXT NOT NULL, meta TEXT NOT NULL, checksum TEXT NOT NULL, arrays BLOB NOT NULL
 );
-CREATE TRIGGER records_stay BEFORE DELETE ON records BEGIN SELECT RAISE(ABORT, 'records are never deleted'); END;
+{_STAY};
 CREATE TRIGGER records_keep BEFORE UPDATE ON records BEGIN SELECT RAISE(ABORT, 'records are never changed'); END;
 """
 INSERT_RECORD = "INSERT INTO records VALUES (?, ?, ?, ?, ?)"
 INSERT_SNAPSHOT = "INSERT OR REPLACE INTO snapshots VALUES (?, ?, ?, ?, ?)"
 PAGE_SIZE = 4096
+_PATIENCE = 10_000  # ms: without a log a backup that is being made keeps a record waiting
 # Primary result codes that speak of the world outside the file: https://www.sqlite.org/rescode.html
 _OUTSIDE = frozenset(
     {
@@ -39,7 +43,7 @@ _SHORT_READ = 522  # SQLITE_IOERR_SHORT_READ: the file ends too early
 
 
 def beside(path: Path, suffix: str) -> Path:
-    """SQLite's companion of a database: ``-wal`` or ``-shm``."""
+    """SQLite's companion of a database: ``-wal``, ``-shm`` or ``-journal``."""
     return path.with_name(path.name + suffix)
 
 
@@ -51,16 +55,59 @@ def connect(path: Path) -> sqlite3.Connection:
     """
     with contextlib.suppress(OSError), files.open_new(files.long_path(path)):
         pass  # there already, or it cannot be made, which SQLite will say in its turn
-    return sqlite3.connect(files.long_path(path), isolation_level=None, check_same_thread=False, timeout=2.0)
+    connection = sqlite3.connect(files.long_path(path), isolation_level=None, check_same_thread=False, timeout=2.0)
+    if drives.is_network(path):
+        # A log from another drive is then read without memory that is shared: https://www.sqlite.org/wal.html#noshm
+        connection.execute("PRAGMA locking_mode = EXCLUSIVE").fetchall()
+    return connection
 
 
 def make_durable(connection: sqlite3.Connection) -> None:
-    """Write-ahead log, and a synchronised commit for every transaction."""
+    """A synchronised commit for every transaction: by a write-ahead log, on network drives by a rollback journal.
+
+    A database that came from a drive of the other kind is changed.
+
+    Raises
+    ------
+    sqlite3.Error
+        The drive refused, or another program has the file.
+    """
     connection.execute("PRAGMA trusted_schema = OFF")
-    connection.execute("PRAGMA journal_mode = WAL").fetchall()
-    connection.execute("PRAGMA synchronous = FULL")
+    if not use_log(connection):
+        # The end of a transaction is that its journal goes: that must be on the disk as well.
+        extra = _folder_counts(_path_of(connection).parent)
+        connection.execute(f"PRAGMA synchronous = {'EXTRA' if extra else 'FULL'}")
+        connection.execute(f"PRAGMA busy_timeout = {_PATIENCE}")
+    else:
+        connection.execute("PRAGMA synchronous = FULL")
     connection.execute("PRAGMA fullfsync = ON")  # macOS: past the drive's own cache
     connection.execute("PRAGMA checkpoint_fullfsync = ON")
+
+
+def use_log(connection: sqlite3.Connection) -> bool:
+    """Use a write-ahead log where the drive has what it needs, else a rollback journal; returns which. As above."""
+    logged = not drives.is_network(_path_of(connection)) and _set_mode(connection, "wal") == "wal"
+    if not logged and _set_mode(connection, "delete") != "delete":
+        raise sqlite3.OperationalError("database is locked")
+    connection.execute("PRAGMA locking_mode = NORMAL").fetchall()
+    connection.execute("SELECT count(*) FROM sqlite_master").fetchall()  # lets go what `connect` held
+    return logged
+
+
+def _set_mode(connection: sqlite3.Connection, mode: str) -> str:
+    return str(connection.execute(f"PRAGMA journal_mode = {mode}").fetchone()[0])
+
+
+def _folder_counts(folder: Path) -> bool:
+    """Whether folders can be synchronised there; a drive that fails at it will fail at the commit, in plain words."""
+    try:
+        return files.sync_folder(folder)
+    except OSError:
+        return True
+
+
+def _path_of(connection: sqlite3.Connection) -> Path:
+    return Path(str(connection.execute("PRAGMA database_list").fetchone()[2]))
 
 
 @contextlib.contextmanager
@@ -122,13 +169,20 @@ def header_is_whole(head: bytes) -> bool:
 
 
 def synchronise(connection: sqlite3.Connection) -> None:
-    """Write all that counts into the database once more, synchronise it, and empty the write-ahead log.
+    """Write what counts into the database once more, synchronise it, and empty the write-ahead log.
+
+    Without a log all that was not finished was undone, and synchronised, when the connection first read; here the
+    drive shows that it takes a change.
 
     Raises
     ------
     sqlite3.Error
         The drive refused, or somebody else is reading.
     """
+    if connection.execute("PRAGMA journal_mode").fetchone() != ("wal",):
+        (version,) = connection.execute("PRAGMA user_version").fetchone()
+        connection.execute(f"PRAGMA user_version = {version}")
+        return
     busy, *_ = connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
     if busy:
         raise sqlite3.OperationalError("database is locked")
@@ -157,7 +211,9 @@ def verified_end(connection: sqlite3.Connection, thorough: bool = True) -> tuple
     return seq, chain
 
 
-def renewed(old: sqlite3.Connection, path: Path, last: int, chain: str) -> sqlite3.Connection:
+def renewed(
+    old: sqlite3.Connection, path: Path, last: int, chain: str, tried: tuple[int, str] | None = None
+) -> sqlite3.Connection:
     """A new connection in the place of one whose write failed, once all records up to ``last`` are surely on the disk.
 
     After a failed synchronisation the system may have dropped what it was to write, and says so only once
@@ -165,6 +221,9 @@ def renewed(old: sqlite3.Connection, path: Path, last: int, chain: str) -> sqlit
     counts is written into the database and synchronised again before anything follows. This also wipes the failed
     record out of the log, where the next start might have found it. The old connection is closed last: as long as
     it is open, SQLite does not read the log anew, and the failed record stays out.
+
+    Without a log a commit can fail at its very end, when all is written and only the folder could not be synchronised:
+    the record that was ``tried`` (its ``seq`` and checksum) is then there, and is taken out.
 
     Raises
     ------
@@ -175,7 +234,10 @@ def renewed(old: sqlite3.Connection, path: Path, last: int, chain: str) -> sqlit
     fresh = connect(path)
     try:
         make_durable(fresh)
-        if verified_end(fresh, thorough=False) != (last, chain):
+        end = verified_end(fresh, thorough=False)
+        if tried is not None and end == tried:
+            _take_out(fresh, tried[0])
+        elif end != (last, chain):
             raise StorageFailedError(
                 tr(
                     "The journal {path} was changed by another program; the change was not kept.",
@@ -191,6 +253,14 @@ def renewed(old: sqlite3.Connection, path: Path, last: int, chain: str) -> sqlit
     with contextlib.suppress(sqlite3.Error):
         old.close()
     return fresh
+
+
+def _take_out(connection: sqlite3.Connection, seq: int) -> None:
+    """Remove a record that was said not to be kept."""
+    with transaction(connection):
+        connection.execute("DROP TRIGGER records_stay")
+        connection.execute("DELETE FROM records WHERE seq = ?", (seq,))
+        connection.execute(_STAY)
 
 
 def failed(path: Path, error: Exception) -> StorageFailedError:

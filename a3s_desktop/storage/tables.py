@@ -10,12 +10,13 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from a3s_desktop.errors import InputError
-from a3s_desktop.i18n import tr
+from a3s_desktop.i18n import number, tr
 from a3s_desktop.storage import files
 
 FILE_COLUMNS = ("file", "path", "filename", "file_name", "filepath", "image", "name")
 LABEL_COLUMNS = ("label", "class", "identity", "person", "individual", "cluster", "id")
 _FIELD_LIMIT = 1 << 20
+_MOST_FIELDS = 1_000_000  # of a row; features have thousands
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,6 +95,16 @@ def read_rows(path: Path, text: str, delimiter: str) -> Iterator[tuple[int, list
                     ),
                     tr("Check the quotation marks of that line."),
                 ) from error
+            if len(row) > _MOST_FIELDS:
+                raise InputError(
+                    tr(
+                        "{path}, line {line_num}: it has more than {most} fields.",
+                        path=files.show(path),
+                        line_num=reader.line_num,
+                        most=number(_MOST_FIELDS),
+                    ),
+                    tr("It must have one row of numbers per image."),
+                )
             if row and not (len(row) == 1 and not row[0].strip()):
                 yield reader.line_num, row
     finally:

@@ -10,6 +10,7 @@ import collections
 import io
 import pickle
 import zipfile
+from collections.abc import Callable
 from pathlib import Path
 from typing import IO, Any, NamedTuple
 
@@ -19,10 +20,13 @@ import numpy.typing as npt
 from a3s_desktop.errors import InputError
 from a3s_desktop.i18n import tr
 from a3s_desktop.storage import files, tables
+from a3s_desktop.storage.pickle_limits import BoundedReader, check_pickle
+from a3s_desktop.storage.zip_limits import check_archive
 
 Weights = dict[str, npt.NDArray[Any]]
 
 MAX_BYTES = 1 << 30
+_MOST_SHARED = 4  # tensors that are cut from the same numbers, on average
 _LEGACY = 119547037146038801333356  # what the older kind of file begins with
 _STORAGES = {"FloatStorage": "<f4", "HalfStorage": "<f2", "LongStorage": "<i8", "IntStorage": "<i4"}
 
@@ -55,14 +59,30 @@ def _tensor(storage: object, offset: object, shape: object, strides: object, *_r
     return _Tensor(storage, offset, shape, strides)  # type: ignore[arg-type]
 
 
+class _Maker:
+    """Stands for a function or class in a pickle, which may call it, but has no way to give it other attributes."""
+
+    __slots__ = ("_make",)
+    _make: Callable[..., Any]
+
+    def __init__(self, make: Callable[..., Any]) -> None:
+        object.__setattr__(self, "_make", make)
+
+    def __call__(self, *values: Any) -> Any:
+        return self._make(*values)
+
+    def __setattr__(self, name: str, value: object) -> None:
+        raise pickle.UnpicklingError(tr("it would change the program"))
+
+
 class _Unpickler(pickle.Unpickler):
     """Knows ordered dictionaries, tensors and the kinds of numbers; nothing else."""
 
     def find_class(self, module: str, name: str) -> Any:
         if (module, name) == ("collections", "OrderedDict"):
-            return collections.OrderedDict
+            return _Maker(collections.OrderedDict)
         if (module, name) == ("torch._utils", "_rebuild_tensor_v2"):
-            return _tensor
+            return _Maker(_tensor)
         if module == "torch" and name in _STORAGES:
             return np.dtype(_STORAGES[name])
         raise pickle.UnpicklingError(tr("it asks for {module}.{name}", module=module, name=name))
@@ -104,21 +124,34 @@ def read_weights(path: Path) -> Weights:
         ) from error
 
 
+def _load(file: IO[bytes], length: int) -> Any:
+    """One pickle of a file, of which nothing is built before all of it was looked at."""
+    check_pickle(file, length)
+    return _Unpickler(BoundedReader(file, length)).load()
+
+
+def _table(value: object) -> dict[Any, Any]:
+    if not isinstance(value, dict):
+        raise pickle.UnpicklingError(tr("it holds no table of tensors"))
+    return dict(value)  # whatever attributes the pickle gave to it
+
+
 def _from_stream(file: IO[bytes]) -> Weights:
+    length = file.seek(0, io.SEEK_END)
     file.seek(0)
-    if _Unpickler(file).load() != _LEGACY:
+    if _load(file, length) != _LEGACY:
         raise pickle.UnpicklingError(tr("an unknown beginning"))
-    _Unpickler(file).load()  # the version
-    if not _Unpickler(file).load().get("little_endian", True):
+    _load(file, length)  # the version
+    if not _table(_load(file, length)).get("little_endian", True):
         raise pickle.UnpicklingError(tr("its numbers are of another kind of machine"))
-    named = _Unpickler(file).load()
-    keys = _Unpickler(file).load()
+    named = _table(_load(file, length))
+    keys = _load(file, length)
     kinds = {tensor.storage.key: tensor.storage for tensor in named.values() if isinstance(tensor, _Tensor)}
     data: dict[str, npt.NDArray[Any]] = {}
     for key in keys:
         count = int.from_bytes(file.read(8), "little")
         storage = kinds[key]
-        if count != storage.size or count * storage.dtype.itemsize > MAX_BYTES:
+        if count != storage.size or count * storage.dtype.itemsize > length - file.tell():
             raise pickle.UnpicklingError(tr("a damaged length"))
         data[key] = np.frombuffer(file.read(count * storage.dtype.itemsize), storage.dtype)
     return _cut(named, data)
@@ -126,21 +159,23 @@ def _from_stream(file: IO[bytes]) -> Weights:
 
 def _from_zip(file: IO[bytes]) -> Weights:
     with zipfile.ZipFile(file) as archive:
+        check_archive(archive)
         if sum(info.file_size for info in archive.infolist()) > MAX_BYTES:
             raise pickle.UnpicklingError(tr("it is too large"))
         table = next(name for name in archive.namelist() if name.endswith("/data.pkl"))
         folder = table.removesuffix("data.pkl")
-        named = _Unpickler(io.BytesIO(archive.read(table))).load()
+        described = archive.read(table)
+        named = _table(_load(io.BytesIO(described), len(described)))
+        kinds = {tensor.storage.key: tensor.storage for tensor in named.values() if isinstance(tensor, _Tensor)}
         data = {
-            tensor.storage.key: np.frombuffer(archive.read(f"{folder}data/{tensor.storage.key}"), tensor.storage.dtype)
-            for tensor in named.values()
-            if isinstance(tensor, _Tensor)
+            key: np.frombuffer(archive.read(f"{folder}data/{key}"), storage.dtype) for key, storage in kinds.items()
         }
     return _cut(named, data)
 
 
 def _cut(named: dict[str, Any], data: dict[str, npt.NDArray[Any]]) -> Weights:
     weights: Weights = {}
+    room = _MOST_SHARED * sum(numbers.nbytes for numbers in data.values())
     for name, tensor in named.items():
         if not isinstance(tensor, _Tensor):
             continue
@@ -149,6 +184,9 @@ def _cut(named: dict[str, Any], data: dict[str, npt.NDArray[Any]]) -> Weights:
         count = int(np.prod(tensor.shape, dtype=object))
         if count > len(flat) or (count and last >= len(flat)):
             raise pickle.UnpicklingError(tr("a tensor beyond its numbers"))
+        room -= count * flat.itemsize
+        if room < 0:
+            raise pickle.UnpicklingError(tr("it is too large"))
         strides = tuple(step * flat.itemsize for step in tensor.strides)
         view = np.lib.stride_tricks.as_strided(flat[tensor.offset :], tensor.shape, strides, writeable=False)
         weights[str(name)] = np.ascontiguousarray(view)

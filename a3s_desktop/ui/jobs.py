@@ -1,4 +1,4 @@
-"""Work off the GUI thread: one thread owns the session, one does long computing; results come back by queued signal."""
+"""Work off the GUI thread: one thread owns the session, others do what is long; results come back by queued signal."""
 
 from __future__ import annotations
 
@@ -26,10 +26,11 @@ Reported = Callable[[Progress], None]
 
 
 class Worker(enum.Enum):
-    """The two threads; each runs its jobs one after the other, in the order of submission."""
+    """The threads; each runs its jobs one after the other, in the order of submission."""
 
     ENGINE = "engine"  # owns the session and its SQLite connection, so that the core needs no locks
     BACKGROUND = "background"  # checks, initialization, layout: may take minutes, so it must not block an answer
+    ASIDE = "aside"  # reads what a dialog shows of the disk while it waits: not behind a layout that takes minutes
 
 
 @dataclass(slots=True, eq=False)
@@ -143,7 +144,7 @@ class Jobs(QObject):
         return bool(self._lanes[worker].jobs)
 
     def shutdown(self, wait: bool = True) -> None:
-        """Cancel the background's work, finish the engine's (answers are stored), and end both threads.
+        """Cancel all work but the engine's, which is finished (answers are stored), and end the threads.
 
         Nothing is delivered any more. Called once, when the windows are gone; calling it again is harmless.
         """
@@ -151,7 +152,8 @@ class Jobs(QObject):
         for lane in self._lanes.values():
             for job in lane.jobs:
                 job.drop()
-        self._lanes[Worker.BACKGROUND].executor.shutdown(wait=wait, cancel_futures=True)
+        for worker in (Worker.BACKGROUND, Worker.ASIDE):
+            self._lanes[worker].executor.shutdown(wait=wait, cancel_futures=True)
         self._lanes[Worker.ENGINE].executor.shutdown(wait=wait)
 
     def _run(

@@ -8,14 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from PySide6.QtCore import QSize, Qt, QTimer, Signal, Slot
-from PySide6.QtGui import QResizeEvent
-from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QSizePolicy, QWidget
+from PySide6.QtCore import QSize, QTimer, Signal, Slot
+from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QWidget
 
 from a3s_desktop.core.types import Answer
 from a3s_desktop.i18n import number, tr, trn
 from a3s_desktop.session.state import Consequence, QuestionView
-from a3s_desktop.ui.plain import plain_tip
+from a3s_desktop.ui.elided_label import ElidedLabel
 from a3s_desktop.ui.theme import ICON, SPACE_1, SPACE_2, SPACE_3, icon_pixmap, set_role, tokens
 
 READ_MS = 300
@@ -107,8 +106,8 @@ class ConsequenceLine(QFrame):
         self._armed: Answer | None = None
         self._read = QTimer(self, singleShot=True, interval=READ_MS)
         self._symbols = {answer: QLabel() for answer in _SIDES}
-        self._texts = {answer: _Elided() for answer in _SIDES}
-        self._warning, self._demand = QLabel(), _Elided("strong")
+        self._texts = {answer: ElidedLabel() for answer in _SIDES}
+        self._warning, self._demand = QLabel(), ElidedLabel("strong")
         row = QHBoxLayout(self)
         row.setContentsMargins(SPACE_2, 0, SPACE_2, 0)
         row.setSpacing(SPACE_1)
@@ -214,33 +213,3 @@ class ConsequenceLine(QFrame):
         self._warning.setVisible(demanded)
         self._demand.setVisible(demanded)
         set_role(self, role="banner-warning" if demanded else "plain")
-
-
-class _Elided(QLabel):
-    """A label of one line that ends in "…" where there is no room; the whole text is its tool tip then."""
-
-    def __init__(self, role: str = "small") -> None:
-        super().__init__()
-        self._whole = ""
-        self.setTextFormat(Qt.TextFormat.PlainText)
-        self.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)
-        self.setProperty("role", role)
-
-    def set_text(self, text: str) -> None:
-        self._whole = text
-        self.setAccessibleName(text)
-        self._fit()
-
-    def text(self) -> str:
-        """The whole text, shown or not."""
-        return self._whole
-
-    def resizeEvent(self, event: QResizeEvent) -> None:
-        """Fit the text anew."""
-        super().resizeEvent(event)
-        self._fit()
-
-    def _fit(self) -> None:
-        shown = self.fontMetrics().elidedText(self._whole, Qt.TextElideMode.ElideRight, max(0, self.width()))
-        self.setText(shown)
-        self.setToolTip(plain_tip(self._whole if shown != self._whole else ""))

@@ -8,17 +8,15 @@ from pathlib import Path
 
 from PySide6.QtCore import Qt, QTimer, Signal, Slot
 from PySide6.QtGui import QShowEvent
-from PySide6.QtWidgets import QCheckBox, QDialog, QHBoxLayout, QLabel, QProgressBar, QPushButton, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QCheckBox, QDialog, QHBoxLayout, QLabel, QPushButton, QVBoxLayout, QWidget
 
 from a3s_desktop.i18n import mark, tr
-from a3s_desktop.task import Progress
 from a3s_desktop.ui.dialogs import wrapped
 from a3s_desktop.ui.fields import FEATURE_FILTER, ORDER_FILTER, PARTS_FILTER, PathField, PathList
-from a3s_desktop.ui.progress_page import overall, time_left
 from a3s_desktop.ui.theme import SPACE_2, SPACE_3, SPACE_4, SPACE_5, set_role
+from a3s_desktop.ui.work_progress import WorkProgress
 
 _PAUSE_MS = 400  # of typing after which what was given is checked
-_STEPS = 1000
 
 
 class Later(enum.Enum):
@@ -162,46 +160,9 @@ class LaterDialog(QDialog):
         self.accept()
 
 
-class LaterProgress(QDialog):
+class LaterProgress(WorkProgress):
     """Work during which the project is closed: it keeps the window until it is done or cancelled."""
 
     def __init__(self, parent: QWidget | None, what: Later, cancel: Callable[[], None]) -> None:
-        super().__init__(parent)
-        self._cancel = cancel
-        self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        self.setWindowModality(Qt.WindowModality.WindowModal)
-        self.setWindowTitle(tr(_TITLES[what]))
-        self.setMinimumWidth(460)
-        layout = QVBoxLayout(self)
-        layout.setContentsMargins(SPACE_5, SPACE_5, SPACE_5, SPACE_4)
-        layout.setSpacing(SPACE_3)
-        layout.addWidget(wrapped(tr(_TITLES[what]), "heading"))
-        self.bar = QProgressBar()
-        self.bar.setTextVisible(False)
-        self.bar.setRange(0, 0)
-        self.bar.setAccessibleName(tr("Progress"))
-        layout.addWidget(self.bar)
-        self.detail = wrapped(tr("You can cancel at any time; the project then stays as it was."), "muted")
-        layout.addWidget(self.detail)
-        row = QHBoxLayout()
-        row.addStretch(1)
-        self.cancel_button = QPushButton(tr("Cancel"))
-        self.cancel_button.clicked.connect(self.reject)
-        row.addWidget(self.cancel_button)
-        layout.addLayout(row)
-
-    @Slot(object)
-    def show_progress(self, progress: Progress) -> None:
-        """How far it is."""
-        if self.cancel_button.isEnabled():
-            self.bar.setRange(0, _STEPS)
-            self.bar.setValue(round(overall(progress) * _STEPS))
-            left = time_left(progress.seconds_left)
-            self.detail.setText(f"{progress.stage} – {left}" if left else progress.stage)
-
-    def reject(self) -> None:
-        """Escape and the button: ask the work to stop; the flow closes the dialog when it has."""
-        if self.cancel_button.isEnabled():
-            self.cancel_button.setEnabled(False)
-            self.detail.setText(tr("Stopping…"))
-            self._cancel()
+        promise = tr("You can cancel at any time; the project then stays as it was.")
+        super().__init__(parent, tr(_TITLES[what]), promise, cancel)

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from a3s_desktop.i18n import tr
 from a3s_desktop.settings import SettingsStore
+from a3s_desktop.storage.places import user_places
 from a3s_desktop.storage.thumbnails import ThumbnailStore
 from a3s_desktop.ui.audit_page import AuditPage
 from a3s_desktop.ui.bridge import Bridge
+from a3s_desktop.ui.clear_flow import ClearFlow
 from a3s_desktop.ui.cluster_view import ClusterView
 from a3s_desktop.ui.clusters_desk import ClustersDesk
 from a3s_desktop.ui.clusters_page import ClustersPage
@@ -98,10 +101,8 @@ class Program:
         """Build all that is behind the first page, in steps that are short enough for a window that is shown."""
         settings, (demo_folder, log_file, trace_file, thumbnail_file) = self.settings, self._files
         self.jobs = Jobs()
-        self.loader = ImageLoader(
-            max_bytes=settings.value.image_cache_mb * 1_000_000,
-            copies=_copies(thumbnail_file, settings.value.thumbnail_cache_mb),
-        )
+        copies = _copies(thumbnail_file, settings.value.thumbnail_cache_mb)
+        self.loader = ImageLoader(max_bytes=settings.value.image_cache_mb * 1_000_000, copies=copies)
         self.bridge = Bridge(self.jobs, layout=self._with_map)
         self.creator = Creator(self.jobs)
         self.trace = Trace(trace_file, self.bridge) if trace_file is not None else None
@@ -163,6 +164,10 @@ class Program:
         self.parts = PartSwitch(self.window, self.shortcuts)
         self.help = HelpDesk(self.window, self.label, self.shortcuts, settings)
         self.theme.languageChosen.connect(self.help.say_language)
+        places = user_places()
+        places = replace(places, demos=demo_folder, thumbnails=thumbnail_file or places.thumbnails)
+        self.clear_flow = ClearFlow(self.window, self.bridge, self.jobs, self.shortcuts, settings, places, copies)
+        self.clear_flow.recentForgotten.connect(self.shell.refresh_start)
         self.crashes = CrashReport(self.window, self.jobs, log_file)
         self.export_flow = ExportFlow(self.window, self.bridge, self.jobs, self.shortcuts, settings)
         self.later_flow = LaterFlow(self.window, self.bridge, self.jobs, self.loader, self.shortcuts)

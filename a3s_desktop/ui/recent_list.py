@@ -209,7 +209,7 @@ class CardDelegate(QStyledItemDelegate):
 
 
 class RecentList(QListView):
-    """The list of recent projects; Enter opens, Delete forgets.
+    """The list of recent projects; Enter opens, Delete forgets, the menu key tells what else can be done.
 
     Signals
     -------
@@ -217,10 +217,13 @@ class RecentList(QListView):
         A `ProjectCard` to be opened, and whether only to read.
     forget(object)
         A `ProjectCard` to be taken off the list; its folder is left alone.
+    backups(object)
+        A `ProjectCard` whose backups are to be shown.
     """
 
     chosen = Signal(object, bool)
     forget = Signal(object)
+    backups = Signal(object)
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -261,6 +264,7 @@ class RecentList(QListView):
         menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         menu.addAction(icon("folder"), tr("Open")).triggered.connect(self._open_current)
         menu.addAction(icon("lock"), tr("Open read-only")).triggered.connect(self._open_current_read_only)
+        menu.addAction(icon("history"), tr("Backups…")).triggered.connect(self._show_backups)
         menu.addSeparator()
         menu.addAction(icon("close"), tr("Remove from this list")).triggered.connect(self._forget_current)
         menu.popup(event.globalPos())
@@ -276,6 +280,10 @@ class RecentList(QListView):
     @Slot()
     def _open_current_read_only(self) -> None:
         self.chosen.emit(self.currentIndex().data(CARD_ROLE), True)
+
+    @Slot()
+    def _show_backups(self) -> None:
+        self.backups.emit(self.currentIndex().data(CARD_ROLE))
 
     @Slot()
     def _forget_current(self) -> None:

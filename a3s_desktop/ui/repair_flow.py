@@ -1,7 +1,8 @@
-"""What is offered where a project does not open: take over, check and repair."""
+"""What is offered where a project is in use, does not open, or is to be checked: take over, check, repair, go back."""
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
@@ -9,15 +10,22 @@ from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject, Slot
 
-from a3s_desktop.errors import A3SError, ProjectLockedError
+from a3s_desktop.errors import A3SError, Cancelled, NoProjectError, ProjectLockedError, ProjectVersionError
 from a3s_desktop.i18n import tr
+from a3s_desktop.task import Progress
+from a3s_desktop.ui.backups_flow import BackupsFlow
+from a3s_desktop.ui.bridge import Bridge, BridgePhase
 from a3s_desktop.ui.dialogs import MessageDialog, ask, show_error
-from a3s_desktop.ui.jobs import Jobs, Worker
+from a3s_desktop.ui.findings_dialog import FindingsDialog
+from a3s_desktop.ui.jobs import Job, Jobs, Worker
+from a3s_desktop.ui.main_window import MainWindow
+from a3s_desktop.ui.shortcuts import Shortcuts
+from a3s_desktop.ui.work_progress import WorkProgress
 
 if TYPE_CHECKING:
-    from PySide6.QtWidgets import QWidget
-
     from a3s_desktop.storage.check import Finding
+
+log = logging.getLogger(__name__)
 
 
 class RepairFlow(QObject):
@@ -25,17 +33,42 @@ class RepairFlow(QObject):
 
     Parameters
     ----------
-    window : QWidget
-    jobs : Jobs
+    window, bridge, jobs, shortcuts
+        Of the program.
     open_project : callable
         ``open_project(folder, read_only, take_over)``.
+    forget : callable
+        ``forget(folder)``: take it off the list of recent projects.
+
+    Attributes
+    ----------
+    backups : BackupsFlow
+    progress : WorkProgress or None
+        Of a check or repair under way.
     """
 
-    def __init__(self, window: QWidget, jobs: Jobs, open_project: Callable[[Path, bool, bool], None]) -> None:
+    def __init__(
+        self,
+        window: MainWindow,
+        bridge: Bridge,
+        jobs: Jobs,
+        shortcuts: Shortcuts,
+        open_project: Callable[..., None],
+        forget: Callable[[Path], None],
+    ) -> None:
         super().__init__(window)
-        self._window = window
-        self._jobs = jobs
-        self._open_project = open_project
+        self._window, self._bridge, self._jobs, self._shortcuts = window, bridge, jobs, shortcuts
+        self._open_project, self._forget = open_project, forget
+        self.backups = BackupsFlow(window, bridge, jobs, shortcuts, open_project)
+        self.progress: WorkProgress | None = None
+        self._work: Job | None = None
+        self._folder = Path()
+        self._was_open = self._repairing = False
+        shortcuts.action("project.check").triggered.connect(self.check_current)
+        bridge.phaseChanged.connect(self._update_actions)
+        self._update_actions()
+
+    # A project that does not open
 
     def offer_for_locked(self, folder: Path, error: ProjectLockedError) -> None:
         """Read-only; to take over only where the other computer has been silent for long."""
@@ -49,34 +82,124 @@ class RepairFlow(QObject):
         )  # fmt: skip
         dialog.chosen.connect(partial(self._on_locked_choice, folder))
 
-    def repair(self, folder: Path) -> None:
-        """Check and repair on the background thread, then say what was done."""
-        from a3s_desktop.session.checking import check_project
-
-        self._jobs.submit(
-            Worker.BACKGROUND, partial(check_project, folder, repair=True),
-            done=self._on_checked, failed=self._on_failed,
+    def offer_for_broken(self, folder: Path, error: A3SError, known: bool) -> None:
+        """Repair and backups, where there is anything to mend; off the list where it is on it (``known``)."""
+        buttons, primary = [("close", tr("Close"))], "close"
+        if not isinstance(error, NoProjectError | ProjectVersionError):
+            buttons = [*buttons, ("backups", tr("Backups…")), ("repair", tr("Check and repair"))]
+            primary = "repair"
+        if known:
+            buttons.insert(0, ("forget", tr("Remove from list")))
+        dialog = MessageDialog(
+            self._window, tr("Project not opened"), error.message, error.hint, buttons=tuple(buttons),
+            primary=primary, details=str(error),
         )  # fmt: skip
+        dialog.chosen.connect(partial(self._on_broken_choice, folder))
+        dialog.open()
 
     def _on_locked_choice(self, folder: Path, choice: str) -> None:
         if choice in ("read", "take"):
             self._open_project(folder, choice == "read", choice == "take")
 
+    def _on_broken_choice(self, folder: Path, choice: str) -> None:
+        if choice == "forget":
+            self._forget(folder)
+        elif choice == "repair":
+            self.repair(folder)
+        elif choice == "backups":
+            self.backups.show_of(folder)
+
+    # Checking and repairing
+
+    @Slot()
+    def check_current(self) -> None:
+        """Check the open project, which stays open."""
+        from a3s_desktop.session.checking import check_project
+
+        project = self._bridge.project
+        if project is None or self._work is not None:
+            return
+        self._folder, self._was_open, self._repairing = project.folder, True, False
+        self._begin(tr("Checking the project"), tr("A check only reads; you can cancel at any time."))
+        self._submit(Worker.ASIDE, check_project, project.folder)
+
+    def repair(self, folder: Path) -> None:
+        """Check and repair, then say what was done; an open project is closed meanwhile."""
+        from a3s_desktop.session.checking import check_project
+
+        if self._work is not None:
+            return
+        project = self._bridge.project
+        self._folder, self._repairing = folder, True
+        self._was_open = project is not None and project.folder == folder
+        self._bridge.close_project()
+        self._begin(
+            tr("Checking and repairing the project"),
+            tr("You can cancel at any time; each step of a repair leaves a project that is whole."),
+        )
+        self._submit(Worker.ENGINE, partial(check_project, repair=True), folder)  # behind the closing
+
+    def _begin(self, title: str, promise: str) -> None:
+        self.progress = WorkProgress(self._window, title, promise, self._cancel)
+        self.progress.open()
+
+    def _submit(self, worker: Worker, work: Callable[..., object], folder: Path) -> None:
+        self._work = self._jobs.submit(
+            worker, work, folder, done=self._on_checked, failed=self._on_failed, reported=self._on_progress,
+            with_task=True,
+        )  # fmt: skip
+
+    def _cancel(self) -> None:
+        if self._work is not None:
+            self._work.cancel()
+
+    @Slot(object)
+    def _on_progress(self, progress: Progress) -> None:
+        if self.progress is not None:
+            self.progress.show_progress(progress)
+
+    def _end(self) -> None:
+        self._work = None
+        if self.progress is not None:
+            self.progress.done(0)
+            self.progress = None
+        if not self._repairing:
+            return
+        if self._was_open:
+            self._open_project(self._folder)
+        else:
+            self._bridge.close_project()  # nothing is open; it tells the window that the engine is idle again
+
     @Slot(object)
     def _on_checked(self, findings: tuple[Finding, ...]) -> None:
         from a3s_desktop.session.checking import is_whole
 
-        whole = is_whole(findings)
-        dialog = MessageDialog(
-            self._window, tr("Project checked"),
-            tr("Everything is in order; the project can be opened.") if whole else tr("Something is still damaged."),
-            "" if whole else tr("The details say what; go back to a backup, or ask for help with them."),
-            symbol="info" if whole else "warning",
-            details="\n".join(one.line() for one in findings), show_details=True,
-        )  # fmt: skip
+        self._end()
+        dialog = FindingsDialog(self._window, findings, is_whole(findings), self._repairing, self._was_open)
+        dialog.chosen.connect(self._on_findings_choice)
         dialog.open()
 
     @Slot(object)
     def _on_failed(self, error: BaseException) -> None:
+        self._end()
         if isinstance(error, A3SError):
-            show_error(self._window, error, tr("Project not repaired"))
+            title = tr("Project not repaired") if self._repairing else tr("Project not checked")
+            show_error(self._window, error, title)
+        elif not isinstance(error, Cancelled):
+            log.error("The check ended early", exc_info=error)
+
+    @Slot(str)
+    def _on_findings_choice(self, choice: str) -> None:
+        if choice == "repair":
+            self.repair(self._folder)
+        elif choice == "open":
+            self._open_project(self._folder)
+        elif choice == "backups" and self._was_open:
+            self.backups.show_current()
+        elif choice == "backups":
+            self.backups.show_of(self._folder)
+
+    @Slot()
+    def _update_actions(self) -> None:
+        quiet = self._bridge.phase in (BridgePhase.ASKING, BridgePhase.FINISHED)
+        self._shortcuts.action("project.check").setEnabled(quiet)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import partial
 from pathlib import Path
 
 from PySide6.QtCore import QObject, QTimer, Slot
@@ -79,7 +78,7 @@ class Shell(QObject):
         self._demo_folder = demo_folder
         self._return_to: QWidget = pages.start  # where a creation that is stopped goes back to
         self._leaving = False
-        self._repairs = RepairFlow(window, jobs, self.open_project)
+        self.repairs = RepairFlow(window, bridge, jobs, shortcuts, self.open_project, self._forget)
         self._patience = self._timer(_PATIENCE, self._show_opening)
         self._busy_timer = self._timer(_BUSY_AFTER, self._show_busy)
         window.may_close = self._may_close
@@ -101,6 +100,12 @@ class Shell(QObject):
         self._window.show_project("")
         self._window.show_page(self._pages.start)
         self._update_actions()
+
+    @Slot()
+    def refresh_start(self) -> None:
+        """The start page anew, if it is shown."""
+        if self._window.pages.currentWidget() is self._pages.start:
+            self.show_start()
 
     @Slot()
     def show_new(self) -> None:
@@ -176,6 +181,7 @@ class Shell(QObject):
         pages.progress.cancelRequested.connect(self._on_cancel)
         pages.start.projectChosen.connect(self.open_project)
         pages.start.forgetRequested.connect(self._forget)
+        pages.start.backupsRequested.connect(self.repairs.backups.show_of)
         pages.start.demoRequested.connect(self.open_demo)
         pages.new.backRequested.connect(self.show_start)
         pages.new.createRequested.connect(self._on_create)
@@ -312,25 +318,9 @@ class Shell(QObject):
         if folder is None:
             return
         if isinstance(error, ProjectLockedError):
-            self._repairs.offer_for_locked(folder, error)
-        elif str(folder) in self._settings.value.recent:
-            dialog = MessageDialog(
-                self._window, tr("Project not opened"), error.message, error.hint,
-                buttons=(
-                    ("forget", tr("Remove from list")), ("repair", tr("Check and repair")), ("close", tr("Close")),
-                ),
-                details=str(error),
-            )  # fmt: skip
-            dialog.chosen.connect(partial(self._on_broken_choice, folder))
-            dialog.open()
+            self.repairs.offer_for_locked(folder, error)
         else:
-            show_error(self._window, error, tr("Project not opened"))
-
-    def _on_broken_choice(self, folder: Path, choice: str) -> None:
-        if choice == "forget":
-            self._forget(folder)
-        elif choice == "repair":
-            self._repairs.repair(folder)
+            self.repairs.offer_for_broken(folder, error, str(folder) in self._settings.value.recent)
 
     @Slot(object)
     def _forget(self, folder: Path) -> None:

@@ -54,12 +54,15 @@ class StartPage(QWidget):
         Folder, read only.
     forgetRequested(object)
         Folder of a project to be taken off the list.
+    backupsRequested(object)
+        Folder of a project whose backups are to be shown.
     demoRequested(str)
         "ladybirds" or "digits".
     """
 
     projectChosen = Signal(object, bool)  # noqa: N815 - Qt's naming
     forgetRequested = Signal(object)  # noqa: N815
+    backupsRequested = Signal(object)  # noqa: N815
     demoRequested = Signal(str)  # noqa: N815
 
     def __init__(self, shortcuts: Shortcuts, loader: ImageLoader | None = None, parent: QWidget | None = None) -> None:
@@ -70,6 +73,7 @@ class StartPage(QWidget):
         self.list.setModel(self.model)
         self.list.chosen.connect(self._on_chosen)
         self.list.forget.connect(self._on_forget)
+        self.list.backups.connect(self._on_backups)
         if loader is not None:
             self.use_loader(loader)
         outer = QHBoxLayout(self)
@@ -227,6 +231,10 @@ class StartPage(QWidget):
     @Slot(object)
     def _on_forget(self, card: ProjectCard) -> None:
         self.forgetRequested.emit(Path(card.folder))
+
+    @Slot(object)
+    def _on_backups(self, card: ProjectCard) -> None:
+        self.backupsRequested.emit(Path(card.folder))
 
     @Slot()
     def _on_loaded(self) -> None:

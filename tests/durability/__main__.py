@@ -64,11 +64,15 @@ def main() -> int:
     parser.add_argument("--most", type=int, default=1 << 30, help="faults of a kind in one scenario")
     parser.add_argument("--only", nargs="*", default=[], help="scenarios of the matrix")
     parser.add_argument("--short", action="store_true", help="a sample of both, for a test run")
+    parser.add_argument(
+        "--network", action="store_true", help="as on a drive of the network, where the journal has no write-ahead log"
+    )
     parser.add_argument("--no-faults", action="store_true")
     parser.add_argument("--json", type=Path, help="also write the figures there")
     arguments = parser.parse_args()
     wrong: list[str] = []
     result: dict[str, Any] = {}
+    where = ("--network",) if arguments.network else ()
     with tempfile.TemporaryDirectory(prefix="a3s-shim-") as folder:
         library = shim.build(Path(folder))
         if library is None:
@@ -76,12 +80,12 @@ def main() -> int:
         if library is not None and not arguments.no_faults:
             sample = ("--sample", 40, "--quiet") if arguments.short else ("--most", arguments.most)
             only = ("--only", *arguments.only) if arguments.only else ()
-            result["matrix"] = run_part("matrix", library, "--seed", arguments.seed, *sample, *only)
+            result["matrix"] = run_part("matrix", library, "--seed", arguments.seed, *sample, *only, *where)
             say(table("scenario", result["matrix"]["scenarios"], _COLUMNS) + "\n")
             say(table("fault", result["matrix"]["faults"], _COLUMNS) + "\n")
             wrong += findings(result["matrix"]["scenarios"])
         kills = (12 if arguments.short else arguments.kills) - arguments.windows
-        quiet = ("--quiet", "--only", *_SHORT) if arguments.short else ()
+        quiet = (*where, *(("--quiet", "--only", *_SHORT) if arguments.short else ()))
         if kills > 0:
             result["kills"] = run_part("kills", library, "--seed", arguments.seed, "--kills", kills, *quiet)
     if arguments.windows:

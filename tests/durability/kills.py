@@ -32,7 +32,7 @@ from a3s_desktop.errors import A3SError
 from a3s_desktop.session.opening import open_session
 from a3s_desktop.session.session import Session
 from a3s_desktop.storage import files
-from tests.durability.scenarios import SCENARIOS, Base, Place
+from tests.durability.scenarios import SCENARIOS, Base, Place, network_drive
 from tests.durability.shim import CHANGES, KILL, Fault, Shim
 from tests.session.test_adding import OLD
 
@@ -379,7 +379,7 @@ SHARES = {
 }
 
 
-def run(kills: int, seed: int, names: list[str], say: bool) -> dict[str, Any]:
+def run(kills: int, seed: int, names: list[str], say: bool, network: bool = False) -> dict[str, Any]:
     """All kills, in a seeded order; ``names``: of `SHARES`, all if there are none."""
     rng = np.random.default_rng(seed)
     try:
@@ -388,9 +388,11 @@ def run(kills: int, seed: int, names: list[str], say: bool) -> dict[str, Any]:
         shim = None
     shares = {name: share for name, share in SHARES.items() if not names or name in names}
     tolls = {name: Toll() for name in shares}
-    with tempfile.TemporaryDirectory(prefix="a3s-kills-", ignore_cleanup_errors=True) as name:
-        root = Path(name).resolve()
+    with contextlib.ExitStack() as stack:
+        place = tempfile.TemporaryDirectory(prefix="a3s-kills-", ignore_cleanup_errors=True)
+        root = Path(stack.enter_context(place)).resolve()
         base = Base(root / "base")
+        stack.enter_context(network_drive(root / "work", network))
         (root / "work").mkdir()
         if shim is not None:
             shim.watch(root / "work")
@@ -422,10 +424,12 @@ def main() -> int:
     parser.add_argument("--kills", type=int, default=500)
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--only", nargs="*", default=[])
+    parser.add_argument("--network", action="store_true", help="as on a drive of the network")
     parser.add_argument("--quiet", action="store_true")
     arguments = parser.parse_args()
     logging.getLogger("a3s_desktop").setLevel(logging.CRITICAL)
-    sys.stdout.write(json.dumps(run(arguments.kills, arguments.seed, arguments.only, not arguments.quiet)) + "\n")
+    result = run(arguments.kills, arguments.seed, arguments.only, not arguments.quiet, arguments.network)
+    sys.stdout.write(json.dumps(result) + "\n")
     return 0
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import contextlib
 import json
 import logging
 import shutil
@@ -18,7 +19,7 @@ import numpy as np
 
 from a3s_desktop.errors import A3SError
 from a3s_desktop.session.opening import open_session
-from tests.durability.scenarios import SCENARIOS, Base, Place, Scenario
+from tests.durability.scenarios import SCENARIOS, Base, Place, Scenario, network_drive
 from tests.durability.shim import FAULTS, Call, Fault, Shim
 
 
@@ -208,14 +209,15 @@ def positions(calls: list[Call], fault: Fault, most: int, rng: np.random.Generat
     yield from sorted(chosen)
 
 
-def run(most: int, sample: int, seed: int, names: list[str], say: bool) -> dict[str, object]:
+def run(most: int, sample: int, seed: int, names: list[str], say: bool, network: bool = False) -> dict[str, object]:
     """The matrix; ``most`` faults of a kind in one scenario; ``sample`` pairs of scenario and fault, if not 0."""
     shim, rng = Shim(), np.random.default_rng(seed)
     by_scenario: dict[str, Tally] = {}
     by_fault = {fault.name: Tally() for fault in FAULTS}
-    with tempfile.TemporaryDirectory(prefix="a3s-faults-") as name:
-        root = Path(name).resolve()
+    with contextlib.ExitStack() as stack:
+        root = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="a3s-faults-"))).resolve()
         base = Base(root / "base")
+        stack.enter_context(network_drive(root / "work", network))
         (root / "work").mkdir()
         shim.watch(root / "work")
         scenarios = [scenario for scenario in SCENARIOS if not names or scenario.name in names]
@@ -258,10 +260,13 @@ def main() -> int:
     parser.add_argument("--sample", type=int, default=0, help="so many pairs of scenario and fault, one call each")
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--only", nargs="*", default=[])
+    parser.add_argument("--network", action="store_true", help="as on a drive of the network")
     parser.add_argument("--quiet", action="store_true")
     arguments = parser.parse_args()
     logging.getLogger("a3s_desktop").setLevel(logging.CRITICAL)  # thousands of warnings of faults that are meant
-    result = run(arguments.most, arguments.sample, arguments.seed, arguments.only, not arguments.quiet)
+    result = run(
+        arguments.most, arguments.sample, arguments.seed, arguments.only, not arguments.quiet, arguments.network
+    )
     sys.stdout.write(json.dumps(result) + "\n")
     return 0
 

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import contextlib
 import itertools
 import logging
 import shutil
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
+from unittest import mock
 
 import numpy as np
 
@@ -20,6 +22,7 @@ from a3s_desktop.session.operations import Finish, Junk, Merge, Move, Rename, Re
 from a3s_desktop.session.replacing import ReplaceSpec, Replacing
 from a3s_desktop.session.session import Session
 from a3s_desktop.settings import SettingsStore
+from a3s_desktop.storage import drives
 from a3s_desktop.storage.backup import make_backup, restore_backup
 from a3s_desktop.storage.embedding_blocks import BlockStore
 from a3s_desktop.storage.exports.formats import FORMATS, Target
@@ -32,6 +35,18 @@ from tests.session.conftest import make_blobs
 from tests.session.test_adding import OLD, Grown
 
 FIRST = 14  # answers in the project before anything goes wrong
+
+
+@contextlib.contextmanager
+def network_drive(folder: Path, wanted: bool) -> Iterator[None]:
+    """Let the program take what is below a folder for a drive of the network, where that is wanted."""
+    inside = str(folder.resolve())
+    with contextlib.ExitStack() as stack:
+        if wanted:
+            stack.enter_context(
+                mock.patch.object(drives, "is_network", lambda path: str(path.resolve()).startswith(inside))
+            )
+        yield
 
 
 class Base:

@@ -14,6 +14,8 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
+from tests.e2e.watched import in_front
+
 TOOLS = ("Xvfb", "xdotool", "openbox")
 _START = 60.0  # seconds that a busy machine may take to show the first pair
 
@@ -58,7 +60,7 @@ def display(size: str = "1280x800") -> Iterator[str]:
 def command(*arguments: object, **environment: str) -> subprocess.CompletedProcess[str]:
     """Run a command of the program that needs no display; raises where it fails."""
     done = subprocess.run(
-        [sys.executable, "-m", "a3s_desktop", *map(str, arguments)],
+        [*in_front(), sys.executable, "-m", "a3s_desktop", *map(str, arguments)],
         env={**os.environ, **environment},
         capture_output=True,
         text=True,
@@ -100,7 +102,7 @@ class Running:
         }
         self._log = trace.with_suffix(".log").open("wb")
         self.process = subprocess.Popen(
-            [sys.executable, "-X", "faulthandler", "-m", module, *map(str, arguments)],
+            [*in_front(), sys.executable, "-X", "faulthandler", "-m", module, *map(str, arguments)],
             env=environment,
             stdout=self._log,
             stderr=subprocess.STDOUT,

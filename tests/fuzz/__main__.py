@@ -67,9 +67,11 @@ def main() -> int:
 def _fuzz(name: str, seconds: float, work: Path) -> dict[str, Any]:
     """Fuzz one parser, beginning anew after each end of the process, and sum up."""
     place = work / name
+    for folder in ("findings", "ends"):  # those of an earlier run stay, under another name
+        if (place / folder).is_dir():
+            (place / folder).rename(place / f"{folder}-until-{time.time_ns()}")
     for folder in ("corpus", "findings", "ends"):
         (place / folder).mkdir(parents=True, exist_ok=True)
-    old = {path.name for path in (place / "findings").iterdir()} | {path.name for path in (place / "ends").iterdir()}
     begun, spent, executions, coverage = time.monotonic(), 0.0, 0, 0
     while (left := seconds - (time.monotonic() - begun)) > 1:
         command = [
@@ -90,7 +92,7 @@ def _fuzz(name: str, seconds: float, work: Path) -> dict[str, Any]:
             print(text[-3000:], file=sys.stderr)  # noqa: T201
             break
         executions, coverage = executions + max(counted), max([coverage, *covered])
-    new = [p for p in (*(place / "findings").glob("*.txt"), *(place / "ends").iterdir()) if p.name not in old]
+    new = [*(place / "findings").glob("*.txt"), *(place / "ends").iterdir()]
     row = {
         "parser": name,
         "minutes": round((time.monotonic() - begun) / 60, 1),
@@ -157,6 +159,7 @@ def _child(name: str, seconds: float, place: Path) -> None:
             f"-max_len={parser.longest}",
             f"-dict={words}",
             f"-timeout={_SECONDS_HANGING}",
+            f"-report_slow_units={_SECONDS_HANGING}",
             "-rss_limit_mb=4096",
             f"-artifact_prefix={ends}{os.sep}",
             "-print_final_stats=1",

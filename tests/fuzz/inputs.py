@@ -31,7 +31,7 @@ def zipped(names: Sequence[str], parts: Sequence[bytes]) -> bytes:
     buffer = io.BytesIO()
     with zipfile.ZipFile(buffer, "w", zipfile.ZIP_DEFLATED, compresslevel=1) as archive:
         for name, part in zip(names, parts, strict=False):
-            archive.writestr(name, part)
+            archive.writestr(name or "_", part)
     return buffer.getvalue()
 
 

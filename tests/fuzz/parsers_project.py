@@ -22,16 +22,19 @@ from a3s_desktop.session.history import ANSWER, AUDIT, CHANGE, CORRECT, MERGE, R
 from a3s_desktop.session.opening import load_base
 from a3s_desktop.session.session import Session
 from a3s_desktop.settings import SettingsStore
-from a3s_desktop.storage import artifacts, backup, backup_file, check, files, salvage, sqlite
+from a3s_desktop.storage import artifacts, backup, backup_file, check, conflicts, files, salvage, sqlite
 from a3s_desktop.storage.embedding_blocks import BlockStore
 from a3s_desktop.storage.journal import pack_arrays, snapshot_checksum
 from a3s_desktop.storage.journal_opening import create_journal, open_journal, read_journal
 from a3s_desktop.storage.journal_types import CHAIN_START, MemoryJournal, Record, encode_payload, link
 from a3s_desktop.storage.lock import FileLock
+from a3s_desktop.storage.project_file import PROJECT_FILE, feature_name, items_name
 from a3s_desktop.storage.salvage import RawRecord
 from a3s_desktop.storage.thumbnails import Thumbnail, ThumbnailStore
 from a3s_desktop.storage.workspace import ProjectSpec, create_workspace, open_workspace
 from a3s_desktop.task import Task
+from a3s_desktop.ui.key_maps import read_keys
+from a3s_desktop.ui.last_run import LastRun
 from tests.fuzz import inputs
 from tests.fuzz.harness import Parser, known
 
@@ -89,13 +92,12 @@ def _project() -> tuple[tuple[str, bytes], ...]:
         return tuple((str(p.relative_to(made.parent)), p.read_bytes()) for p in sorted(made.rglob("*")) if p.is_file())
 
 
-def _lay_out(folder: Path, **replaced: bytes) -> Path:
-    """Such a project below ``folder``; ``replaced`` by the beginning of the file's name (its letters only)."""
+def _lay_out(folder: Path) -> Path:
+    """Such a project below ``folder``."""
     for name, data in _project():
         path = folder / name
         path.parent.mkdir(parents=True, exist_ok=True)
-        key = next((key for key in replaced if path.name.replace(".", "_").replace("-", "_").startswith(key)), None)
-        path.write_bytes(replaced[key] if key is not None and path.parent.name == "p" else data)
+        path.write_bytes(data)
     return folder / "p"
 
 
@@ -114,15 +116,22 @@ def _walk(project: Path, write: bool) -> None:
         backup.list_backups(project)
 
 
-_PLACES = {b"p": "project_json", b"i": "items_json", b"l": "labels_json", b"f": "features_0_npy", b"k": "lock"}
+_PLACES = {
+    b"p": PROJECT_FILE,
+    b"i": items_name(1),
+    b"l": "labels.json",
+    b"f": feature_name(0, 1),
+    b"k": "lock",
+    b"n": conflicts.NOTES,
+}
 
 
 def _project_file(data: bytes, folder: Path) -> None:
     """The first byte says which file it is; in capitals: the project is opened for writing."""
-    place = _PLACES.get(data[:1].lower(), "project_json")
-    project = _lay_out(folder, **{place: data[1:]})
-    if place in ("labels_json", "lock"):
-        (project / place.replace("_", ".")).write_bytes(data[1:])
+    project = _lay_out(folder)
+    (project / _PLACES.get(data[:1].lower(), PROJECT_FILE)).write_bytes(data[1:])
+    if data[:1] in b"nN":
+        (project / "journal (1).sqlite").write_bytes(b"")
     _walk(project, data[:1].isupper())
 
 
@@ -132,7 +141,8 @@ def _project_seeds(_folder: Path) -> list[bytes]:
     labels = inputs.as_json({"codes": [0, 1] * (_ITEMS // 2), "names": ["a", "b"]})
     holder = inputs.as_json({"host": "elsewhere", "pid": 7, "time": 1.5, "beat": 1.7e9, "token": "ab"})
     changed = text.replace(b'"version": 1', b'"version": 2, "epoch": 2, "changes": []')
-    found = [b"p" + text, b"P" + changed, b"i" + content["p/items.json"], b"l" + labels, b"k" + holder]
+    notes = inputs.as_json({"apart": {"journal (1).sqlite": 0, "project (2).json": 5}})
+    found = [b"p" + text, b"P" + changed, b"i" + content["p/items.json"], b"l" + labels, b"k" + holder, b"n" + notes]
     return [*found, *(one[:1].upper() + one[1:] for one in found), b"f" + content["p/features-0.npy"]]
 
 
@@ -265,7 +275,7 @@ def _open(journal: MemoryJournal) -> None:
     session = Session(_initial(), _views(), StrategyOptions(), journal, read_only=True, snapshot_every=0)
     for node in session.history(50):
         str(node)
-    session.overview.clusters(), session.times(0.0), session.audit_pair()
+    session.overview.clusters(), session.listing.times(0.0), session.audit_pair()
     session.close()
 
 
@@ -294,10 +304,10 @@ def _entries_seeds(_folder: Path) -> list[bytes]:
 
 def _snapshot(data: bytes, folder: Path) -> None:
     """Meta, records, and the arrays of a snapshot: its checksum is right."""
-    meta, records, *rest = inputs.parts_of(data)
-    if not rest:
+    parts = inputs.parts_of(data)
+    if len(parts) < 3:
         return
-    names, *members = rest
+    meta, records, names, *members = parts
     blob = inputs.zipped([f"{name}.npy" for name in inputs.text(names).split("/")], members) if members else names
     try:
         facts = json.loads(meta)
@@ -344,7 +354,7 @@ def _snapshot_seeds(_folder: Path) -> list[bytes]:
 
 
 def _journal(data: bytes, folder: Path) -> None:
-    """A journal as a file, with or without a write-ahead log; or the records of one, with right checksums."""
+    """A journal as a file, with or without its companions; or the records of one, with right checksums."""
     path = folder / "journal.sqlite"
     if data[:1] == b"r":
         records, chain = list[RawRecord](), CHAIN_START
@@ -353,10 +363,11 @@ def _journal(data: bytes, folder: Path) -> None:
             records.append(RawRecord(seq, kind, text, at, chain))
         create_journal(path, records, durable=False)
     else:
-        database, *log = inputs.parts_of(data[1:])
+        database, *companions = inputs.parts_of(data[1:])
         path.write_bytes(database)
-        if log:
-            sqlite.beside(path, "-wal").write_bytes(log[0])
+        for suffix, content in zip(("-wal", "-journal"), companions, strict=False):
+            if content:
+                sqlite.beside(path, suffix).write_bytes(content)
     for opener in (read_journal, open_journal) if data[:1].islower() else (open_journal,):
         with known():
             journal = opener(path)
@@ -380,11 +391,13 @@ def _journal_seeds(folder: Path) -> list[bytes]:
     journal.close()
     closed = path.read_bytes()
     whole = inputs.joined([database, log])
+    undone = inputs.joined([closed, b"", bytes.fromhex("d9d505f920a163d7") + struct.pack(">5I", 1, 7, 3, 512, 4096)])
     return [
         b"d" + whole,
         b"D" + whole,
         b"d" + closed,
         b"D" + closed,
+        b"D" + undone,
         b"r" + _record_bytes(_records() + _more_records()),
     ]
 
@@ -437,9 +450,6 @@ def _backup_seeds(_folder: Path) -> list[bytes]:
 
 def _settings(data: bytes, folder: Path) -> None:
     """Settings, a file of keys, the note of a former run."""
-    from a3s_desktop.ui.key_maps import read_keys
-    from a3s_desktop.ui.last_run import LastRun
-
     path = folder / "settings.json"
     path.write_bytes(data)
     with known():

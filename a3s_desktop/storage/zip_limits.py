@@ -1,0 +1,29 @@
+"""Archives that would grow out of proportion are refused by what their directory says, before anything is unpacked."""
+
+from __future__ import annotations
+
+import zipfile
+
+from a3s_desktop.i18n import tr
+
+_MOST_MEMBERS = 10_000
+_FREE = 256 << 20  # bytes that an archive may unpack to, however short it is
+_MOST_GROWTH = 200  # times its length, beyond that; numbers, the zeros among them included, pack far less
+
+
+def check_archive(archive: zipfile.ZipFile) -> None:
+    """Look at the directory of an archive.
+
+    Raises
+    ------
+    zipfile.BadZipFile
+        It holds too much; the message is a clause.
+    """
+    infos = archive.infolist()
+    if len(infos) > _MOST_MEMBERS:
+        raise zipfile.BadZipFile(tr("it holds too many files"))
+    packed = sum(info.compress_size for info in infos)
+    if packed > archive.start_dir:
+        raise zipfile.BadZipFile(tr("its parts overlap"))
+    if sum(info.file_size for info in infos) > max(_FREE, packed * _MOST_GROWTH):
+        raise zipfile.BadZipFile(tr("it would grow out of all proportion when unpacked"))
