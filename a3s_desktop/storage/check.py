@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from a3s_desktop.errors import A3SError, ProjectError
+from a3s_desktop.errors import A3SError, NoProjectError, ProjectError, ProjectVersionError
 from a3s_desktop.i18n import mark, tr, trn
 from a3s_desktop.storage import array_files, files
 from a3s_desktop.storage.artifacts import load_arrays
