@@ -4,10 +4,16 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from typing import TypeVar
 
 from a3s_desktop.errors import Cancelled
+
+Job = TypeVar("Job")
+Done = TypeVar("Done")
+
+_WORKERS = 8  # at most; each holds what it works on
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,3 +101,30 @@ class Task:
         elapsed = now - self._started
         left = elapsed * (1.0 - fraction) / fraction if fraction >= 0.05 and elapsed > 0.5 else None
         self._on_progress(Progress(self._stage, max(self._index, 0), self._count, fraction, left))
+
+
+def at_once(work: Callable[[Job], Done], jobs: Sequence[Job], task: Task, span: tuple[float, float]) -> Iterator[Done]:
+    """The results of jobs, in order, worked on by as many threads as BLAS would use.
+
+    ``span``: from which to which share of the task's stage this is, for progress. The jobs must not depend on each
+    other. Each thread calls BLAS for itself: products too small to share took twenty times the processor time when
+    shared.
+    """
+    from concurrent.futures import ThreadPoolExecutor  # here: neither is needed when the program starts
+
+    from threadpoolctl import threadpool_info, threadpool_limits
+
+    cores = max((int(pool["num_threads"]) for pool in threadpool_info()), default=1)
+    workers = min(_WORKERS, cores)
+    with threadpool_limits(1, user_api="blas"), ThreadPoolExecutor(workers, "a3s-compare") as pool:
+        waiting = [pool.submit(work, job) for job in jobs[: 2 * workers]]
+        try:
+            for number in range(len(jobs)):
+                task.step(span[0] + (span[1] - span[0]) * number / len(jobs))
+                result = waiting.pop(0).result()
+                if number + 2 * workers < len(jobs):
+                    waiting.append(pool.submit(work, jobs[number + 2 * workers]))
+                yield result
+        finally:
+            for future in waiting:
+                future.cancel()

@@ -22,6 +22,8 @@ _ITERATIONS = 40
 _FIT_PER_CENTRE = 64  # samples per centre that K-means is fitted on, where there are more
 _SEED_PER_CENTRE = 16  # samples per centre among which its first centres are drawn
 _SEED_AT_LEAST = 2000
+_BLOCK_PAIRS = 1_000_000
+_MOST_PAIRS = 4_000_000  # a curve is learnt from; of more, evenly spaced ones tell the same
 
 
 def default_pseudo_labels(n: int) -> int:
@@ -61,7 +63,7 @@ def pseudo_labels(features: FloatArray, k: int, seed: int, task: Task) -> IntArr
     rng = np.random.default_rng(seed)
     part = points
     if n > _FIT_PER_CENTRE * k:
-        part = points[np.sort(rng.choice(n, _FIT_PER_CENTRE * k, replace=False))]
+        part = points[np.sort(rng.choice(n, _FIT_PER_CENTRE * k, replace=False))].astype(np.float32, copy=False)
     middle = points.mean(axis=0, dtype=np.float64).astype(np.float32)
     centres = _first_centres(part, k, rng, task)
     labels = np.full(len(part), -1, np.int32)
@@ -117,7 +119,7 @@ def _assign(points: FloatArray, centres: FloatArray, middle: FloatArray, task: T
     step = block_rows(len(centres), points.shape[1])
     for a in range(0, len(points), step):
         task.step(fraction)
-        rows, columns = finder.candidates(points[a : a + step], 1)
+        rows, columns = finder.candidates(np.asarray(points[a : a + step], np.float32), 1)
         first = np.flatnonzero(np.diff(rows, prepend=-1))
         count = np.diff(first, append=len(rows))
         best = columns[first]
@@ -160,15 +162,19 @@ class Calibration:
 
     def logodds(self, distances: npt.NDArray[Any]) -> FloatArray:
         """Log-odds ``log(p / (1 - p))`` at ``distances``, float32, same shape."""
-        p = self.probability(distances)
-        return np.log(p / (1.0 - p)).astype(np.float32)
+        result = np.empty(distances.shape, np.float32)
+        for a in range(0, len(distances), _BLOCK_PAIRS):
+            p = self.probability(distances[a : a + _BLOCK_PAIRS])
+            result[a : a + _BLOCK_PAIRS] = np.log(p / (1.0 - p))
+        return result
 
 
 def isotonic(distances: npt.NDArray[Any], same: npt.NDArray[Any]) -> Calibration:
     """Isotonic regression of "same" on distance: the falling curve of least squared error.
 
     Pools adjacent violators, all of them at once in each round. Any two neighbouring blocks in the wrong order have one
-    common value in the solution, so whole runs of them may be pooled together, in any order.
+    common value in the solution, so whole runs of them may be pooled together, in any order. Of more than 4 million
+    pairs, so many are used.
 
     Parameters
     ----------
@@ -179,6 +185,9 @@ def isotonic(distances: npt.NDArray[Any], same: npt.NDArray[Any]) -> Calibration
     -------
     Calibration
     """
+    if len(distances) > _MOST_PAIRS:
+        chosen = np.linspace(0, len(distances) - 1, _MOST_PAIRS).astype(np.int64)
+        distances, same = distances[chosen], same[chosen]
     order = np.argsort(distances, kind="stable")
     x = np.asarray(distances, np.float64)[order]
     y = np.asarray(same, np.float64)[order]

@@ -150,15 +150,16 @@ class _State:
         sizes = np.bincount(self.labels).astype(np.float64)
         degrees = np.cumsum(self._graph.indptr[samples + 1] - self._graph.indptr[samples])
         cuts = np.searchsorted(degrees, np.arange(_CHUNK_EDGES, degrees[-1] if len(degrees) else 0, _CHUNK_EDGES))
+        ones = self._one_hot(len(sizes))  # once for all chunks: it is as large as the data
         parts = []
         for part in np.split(samples, np.unique(cuts)):
             self.task.check()
-            parts.append(self._best_of(part, sizes))
+            parts.append(self._best_of(part, sizes, ones))
         return _Moves(*(np.concatenate(column) for column in zip(*parts, strict=True)))
 
-    def _best_of(self, samples: IndexArray, sizes: _Float64) -> _Moves:
+    def _best_of(self, samples: IndexArray, sizes: _Float64, ones: Any) -> _Moves:
         graph = self._graph
-        sums = self._sums(samples, len(sizes))
+        sums = self._sums(samples, ones)
         degree = np.diff(sums.indptr)
         cluster = sums.indices.astype(np.int64)
         own = self.labels[samples]
@@ -183,13 +184,16 @@ class _State:
         good = (gain > _GAIN) & (target != own)
         return _Moves(samples[good], target[good], gain[good])
 
-    def _sums(self, samples: IndexArray, count: int) -> Any:
+    def _one_hot(self, count: int) -> Any:
+        n = self._graph.n
+        return self._sparse.csr_array((np.ones(n), self.labels, np.arange(n + 1)), shape=(n, count))
+
+    def _sums(self, samples: IndexArray, ones: Any) -> Any:
         graph, sparse = self._graph, self._sparse
         starts, stops = graph.indptr[samples], graph.indptr[samples + 1]
         edges = _ranges(starts, stops)
         indptr = np.concatenate(([0], np.cumsum(stops - starts)))
         rows = sparse.csr_array((self._above[edges], graph.indices[edges], indptr), shape=(len(samples), graph.n))
-        ones = sparse.csr_array((np.ones(graph.n), self.labels, np.arange(graph.n + 1)), shape=(graph.n, count))
         return rows @ ones
 
     def exclusive(self, moves: _Moves) -> _Moves:

@@ -88,7 +88,7 @@ def initial_clustering(
 
 
 def _joined(views: Sequence[FloatArray]) -> FloatArray:
-    tables = [scaled(view)[0] for view in views]
+    tables = [scaled(view.astype(np.float32, copy=False))[0] for view in views]
     if len(tables) == 1:
         return tables[0]
     parts = []

@@ -72,7 +72,7 @@ def initialize(
     _check(views, options)
     n = len(views[0])
     k0 = min(options.pseudo_labels or default_pseudo_labels(n), n)
-    tables = [normalise(view, options.normalisation) for view in views]
+    tables = [normalise(view, options.normalisation, half=n > EXACT_UP_TO) for view in views]
     keep = keep or _forget
     graph, ranges, recalls = _pair_graph(tables, options, k0, task, keep)
     task.stage(tr("Grouping images"))

@@ -1,17 +1,16 @@
 """Nearest neighbours of very many samples: cells of similar samples, each compared with the cells nearest to it.
 
 An inverted-file index in matrix products. There are about N / 64 cells, because cells must shrink with the identities:
-where one cell mixes many, the neighbours of a sample lie in cells that are not looked at. The centres are those of
-K-means on a part of the samples. A single sample is a poor centre and random ones miss a third of the identities, so
-centres are added in rounds, half of the new ones among the samples that no mean describes well so far.
+where one cell mixes many, the neighbours of a sample lie in cells that are not looked at. Which cell a sample belongs
+to, and which cells are near, is found without comparing it with all of them; see `centres`.
 
-The features are never copied as a whole in more than their own precision beyond one float32 table sorted by cell, and
-each part of the search can be kept, so that interrupted work goes on where it was.
+The features are never copied as a whole, in no precision: blocks of rows are read, and made float32, where they are
+compared. Each part of the search can be kept, so that interrupted work goes on where it was.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
@@ -19,12 +18,10 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from a3s_desktop.core.centres import PER_CENTRE, blocks, learn_centres, nearest_centres, part
 from a3s_desktop.core.neighbors import has_unit_norm
 from a3s_desktop.core.types import FloatArray, IntArray
-from a3s_desktop.task import Task
-
-PER_CELL = 64
-"""Samples in a cell, on average."""
+from a3s_desktop.task import Task, at_once
 
 PARTS = 20
 """Parts of the search that are kept one by one."""
@@ -34,12 +31,9 @@ EXACT_UP_TO = 20_000
 
 _CHOICES = 3  # cells that each sample names; the cells that its own cell is compared with come from them
 _CELLS = 16  # cells compared with one cell, at most, besides what is needed to find k neighbours
-_MOST = 512  # samples in a cell; larger ones are cut
+_MOST = 8 * PER_CENTRE  # samples in a cell; larger ones are cut
 _ROWS = 6_000  # candidates for one cell, at most
-_ROUNDS = (0.5, 0.25, 0.25)  # shares of the centres that each round adds
-_ITERATIONS = 3  # of K-means in each round
-_FIT = 32  # samples for each centre that the centres are learnt from
-_BLOCK_CELLS = 8_000_000
+_TOGETHER = 1_024  # samples whose cells are searched in one go
 _RECALL_SAMPLE = 256
 
 _Table = npt.NDArray[Any]
@@ -80,87 +74,8 @@ class Cells:
         return list(zip(cuts[:-1].tolist(), cuts[1:].tolist(), strict=True))
 
 
-def _blocks(count: int, width: int) -> Iterator[tuple[int, int]]:
-    step = max(64, _BLOCK_CELLS // max(1, width))
-    for a in range(0, count, step):
-        yield a, min(a + step, count)
-
-
-def _part(table: _Table, rows: Any, middle: FloatArray) -> FloatArray:
-    return np.asarray(table[rows], np.float32) - middle
-
-
-def _nearest_centres(
-    table: _Table, rows: IntArray | None, centres: FloatArray, middle: FloatArray, count: int, task: Task, span: Any
-) -> tuple[IntArray, FloatArray]:
-    """The ``count`` nearest centres of each sample, nearest first, and the squared distance from the first."""
-    n = len(table) if rows is None else len(rows)
-    half = _penalty(centres)
-    found, far = np.empty((n, count), np.int32), np.empty(n, np.float32)
-    for a, b in _blocks(n, max(len(centres), table.shape[1])):
-        task.step(span[0] + (span[1] - span[0]) * a / n)
-        block = _part(table, slice(a, b) if rows is None else rows[a:b], middle)
-        key = block @ centres.T
-        key -= half
-        line = np.arange(b - a)
-        for place in range(count):
-            best = key.argmax(axis=1)
-            found[a:b, place] = best
-            if place == 0:
-                far[a:b] = np.einsum("nd,nd->n", block, block) - 2.0 * key[line, best]
-            key[line, best] = -np.inf
-    return found, far
-
-
-def _penalty(centres: FloatArray) -> FloatArray:
-    return np.asarray(0.5 * np.einsum("nd,nd->n", centres, centres), np.float32)
-
-
-def _means(table: _Table, rows: IntArray, labels: IntArray, centres: FloatArray, middle: FloatArray) -> FloatArray:
-    """Means of the samples of each centre; a centre without samples stays."""
-    sums = np.zeros(centres.shape, np.float32)
-    for a, b in _blocks(len(rows), table.shape[1]):
-        order = np.argsort(labels[a:b], kind="stable")
-        sorted_labels = labels[a:b][order]
-        first = np.flatnonzero(np.diff(sorted_labels, prepend=-1))
-        sums[sorted_labels[first]] += np.add.reduceat(_part(table, rows[a:b][order], middle), first, axis=0)
-    sizes = np.bincount(labels, minlength=len(centres))
-    return np.asarray(np.where(sizes[:, None] > 0, sums / np.maximum(sizes, 1)[:, None], centres), np.float32)
-
-
-def _centres(table: _Table, middle: FloatArray, seed: int, task: Task) -> FloatArray:
-    # Samples of unit norm are compared with centres by angle: the mean of many strangers is short, and would be the
-    # nearest centre of every sample that has no place yet.
-    angular = has_unit_norm(table)
-    n = len(table)
-    count = max(1, n // PER_CELL)
-    rng = np.random.default_rng(seed)
-    rows = np.sort(rng.choice(n, min(n, _FIT * count), replace=False)).astype(np.int32)
-    centres = np.empty((0, table.shape[1]), np.float32)
-    far = np.zeros(len(rows), np.float32)
-    for number, share in enumerate(_ROUNDS):
-        wanted = max(1, round(share * count))
-        if number == 0:
-            chosen = rng.choice(len(rows), wanted, replace=False)
-        else:
-            ranked = np.argsort(-far, kind="stable")[: max(wanted, len(rows) // 4)]
-            chosen = np.concatenate(
-                (rng.choice(ranked, wanted - wanted // 2, replace=False), rng.choice(len(rows), wanted // 2))
-            )
-        centres = np.concatenate((centres, _part(table, rows[np.unique(chosen)], middle)))
-        for again in range(_ITERATIONS):
-            begun = number * _ITERATIONS + again
-            at = (0.2 * begun / (3 * _ITERATIONS), 0.2 * (begun + 1) / (3 * _ITERATIONS))
-            labels, far = _nearest_centres(table, rows, centres, middle, 1, task, at)
-            centres = _means(table, rows, labels[:, 0], centres, middle)
-            if angular:
-                length = np.sqrt(np.einsum("nd,nd->n", centres, centres))[:, None]
-                centres = np.asarray(centres / np.maximum(length, 1e-12), np.float32)
-    return centres
-
-
 def make_cells(table: _Table, seed: int, task: Task) -> Cells:
-    """Cells of about `PER_CELL` samples.
+    """Cells of about 64 samples.
 
     Parameters
     ----------
@@ -172,12 +87,12 @@ def make_cells(table: _Table, seed: int, task: Task) -> Cells:
     """
     n, dim = table.shape
     total = np.zeros(dim)
-    for a, b in _blocks(n, dim):
-        total += np.asarray(table[a:b], np.float32).sum(axis=0, dtype=np.float64)
+    for a, b in blocks(n, dim):
+        total += table[a:b].sum(axis=0, dtype=np.float64)
     middle = (total / n).astype(np.float32)
-    centres = _centres(table, middle, seed, task)
+    centres = learn_centres(table, middle, has_unit_norm(table), seed, task, 0.3)
     choices = min(_CHOICES, len(centres))
-    named, far = _nearest_centres(table, None, centres, middle, choices, task, (0.2, 0.5))
+    named, far = nearest_centres(table, None, centres, middle, choices, task, (0.3, 0.5))
     own = named[:, 0]
     order = np.lexsort((far, own)).astype(np.int32)
     sizes = np.bincount(own, minlength=len(centres))
@@ -186,35 +101,36 @@ def make_cells(table: _Table, seed: int, task: Task) -> Cells:
     place = np.arange(n) - np.repeat(np.cumsum(sizes) - sizes, sizes)
     cell = first[own[order]] + place // _MOST
     starts = np.searchsorted(cell, np.arange(first[-1] + 1)).astype(np.int64)
-    near = _near_cells(named, centres, sizes)
+    near = _near_cells(named, centres, sizes, task)
     return Cells(order, starts, _of_pieces(near, first, pieces), middle)
 
 
-def _near_cells(named: IntArray, centres: FloatArray, sizes: npt.NDArray[np.int64]) -> IntArray:
+def _near_cells(named: IntArray, centres: FloatArray, sizes: npt.NDArray[np.int64], task: Task) -> IntArray:
     """For each cell those its samples name most often after it, then those with the nearest centres."""
     count = len(centres)
     length = min(_CELLS, count)
-    half = _penalty(centres)
-    near = np.empty((count, length), np.int32)
     votes = np.zeros((0,), np.int64)
     pairs = [named[:, 0].astype(np.int64) * count + named[:, place] for place in range(1, named.shape[1])]
     keys, votes = np.unique(np.concatenate(pairs), return_counts=True) if pairs else (votes, votes)
-    bounds = np.searchsorted(keys // count, np.arange(count + 1))
-    for a, b in _blocks(count, max(count, centres.shape[1])):
-        score = centres[a:b] @ centres.T
-        score -= half
-        score[:, sizes == 0] = -np.inf
-        # Votes come before nearness, in order of their number; the cell itself before all.
-        spread = float(np.ptp(score[np.isfinite(score)], axis=None)) + 1.0
-        for row in range(a, b):
-            listed = slice(bounds[row], bounds[row + 1])
-            score[row - a, keys[listed] % count] += spread * votes[listed]
-        score[np.arange(b - a), np.arange(a, b)] = np.inf
-        top = np.argpartition(-score, length - 1, axis=1)[:, :length]
-        value = np.take_along_axis(score, top, 1)
-        line = np.argsort(-value, axis=1, kind="stable")
-        near[a:b] = np.where(np.isfinite(np.take_along_axis(value, line, 1)), np.take_along_axis(top, line, 1), -1)
-        near[a:b, 0] = np.arange(a, b)
+    origin = np.zeros(centres.shape[1], np.float32)
+    close, _ = nearest_centres(centres, None, centres, origin, length, task, (0.5, 0.5))
+    # One list of (cell, other, rank): itself, the others by votes, then by nearness; the first of equal ones stays.
+    cells = np.arange(count)
+    rows = np.concatenate((cells, keys // count, np.repeat(cells, length)))
+    others = np.concatenate((cells, keys % count, close.ravel()))
+    most = int(votes.max(initial=0)) + 1
+    ranks = np.concatenate((np.full(count, -1), most - votes, most + np.tile(np.arange(length), count)))
+    used = (sizes[others] > 0) | (rows == others)
+    rows, others, ranks = rows[used], others[used], ranks[used]
+    order = np.lexsort((others, ranks, rows))
+    rows, others = rows[order], others[order]
+    _, first = np.unique(rows * count + others, return_index=True)
+    first.sort()
+    rows, others = rows[first], others[first]
+    place = np.arange(len(rows)) - np.searchsorted(rows, rows)
+    kept = place < length
+    near = np.full((count, length), -1, np.int32)
+    near[rows[kept], place[kept]] = others[kept]
     return near
 
 
@@ -231,25 +147,17 @@ def _of_pieces(near: IntArray, first: npt.NDArray[np.int64], pieces: npt.NDArray
     return lists
 
 
-def sorted_table(table: _Table, cells: Cells) -> FloatArray:
-    """The features less their mean, in the order of the cells: float32, shape (N, D)."""
-    result = np.empty(table.shape, np.float32)
-    for a, b in _blocks(len(table), table.shape[1]):
-        np.subtract(np.asarray(table[cells.order[a:b]], np.float32), cells.middle, out=result[a:b])
-    return result
-
-
 def search_part(
-    table: FloatArray, cells: Cells, part: tuple[int, int], k: int, task: Task, span: tuple[float, float]
+    table: _Table, cells: Cells, cell_range: tuple[int, int], k: int, task: Task, span: tuple[float, float]
 ) -> tuple[IntArray, FloatArray]:
     """Neighbours of the samples of a range of cells.
 
     Parameters
     ----------
-    table : float32, shape (N, D)
-        Sorted by cell, see `sorted_table`.
+    table : float, shape (N, D)
+        May be memory-mapped.
     cells : Cells
-    part : (int, int)
+    cell_range : (int, int)
         First cell, and the one behind the last.
     k : int
         Less than N.
@@ -260,42 +168,49 @@ def search_part(
     Returns
     -------
     indices, distances : int32 and float32, shape (n, k)
-        Of the samples ``cells.order[cells.starts[part[0]] : cells.starts[part[1]]]``, nearest first.
+        Of the samples ``cells.order[cells.starts[first] : cells.starts[last]]``, nearest first.
     """
-    from threadpoolctl import threadpool_limits
-
-    # Products of one cell are too small to share: with two threads they took twenty times the processor time.
-    with threadpool_limits(1, user_api="blas"):
-        return _search_part(table, cells, part, k, task, span)
-
-
-def _search_part(
-    table: FloatArray, cells: Cells, part: tuple[int, int], k: int, task: Task, span: tuple[float, float]
-) -> tuple[IntArray, FloatArray]:
     starts = cells.starts
-    offset, end = int(starts[part[0]]), int(starts[part[1]])
+    offset, end = int(starts[cell_range[0]]), int(starts[cell_range[1]])
     indices, distances = np.empty((end - offset, k), np.int32), np.empty((end - offset, k), np.float32)
-    for cell in range(*part):
-        a, b = int(starts[cell]), int(starts[cell + 1])
-        if a == b:
-            continue
-        task.step(span[0] + (span[1] - span[0]) * (a - offset) / (end - offset))
-        rows = _candidates(cells, cell, k)
-        points = table[rows]
-        norm2 = np.einsum("nd,nd->n", points, points)
-        far = table[a:b] @ points.T
-        far *= np.float32(-2.0)
-        far += norm2
-        far[rows == np.arange(a, b)[:, None]] = np.inf
-        top = _smallest(far, k)
-        value = np.take_along_axis(far, top, 1)
-        sample = cells.order[rows[top]]
-        line = np.lexsort((sample, value), axis=1)
-        own = np.einsum("nd,nd->n", table[a:b], table[a:b])[:, None]
-        at = slice(a - offset, b - offset)
-        indices[at] = np.take_along_axis(sample, line, 1)
-        distances[at] = np.sqrt(np.maximum(np.take_along_axis(value, line, 1) + own, 0.0))
+    jobs: list[tuple[int, int]] = []
+    first = cell_range[0]
+    for cell in range(*cell_range):
+        if starts[cell + 1] - starts[first] >= _TOGETHER or cell + 1 == cell_range[1]:
+            jobs.append((first, cell + 1))
+            first = cell + 1
+
+    def search(job: tuple[int, int]) -> None:
+        for cell in range(*job):
+            a, b = int(starts[cell]), int(starts[cell + 1])
+            if a < b:
+                at = slice(a - offset, b - offset)
+                indices[at], distances[at] = _search_cell(table, cells, cell, k)
+
+    for _ in at_once(search, jobs, task, span):
+        pass
     return indices, distances
+
+
+def _search_cell(table: _Table, cells: Cells, cell: int, k: int) -> tuple[IntArray, FloatArray]:
+    """Neighbours of the samples of one cell among those of its near cells."""
+    a, b = int(cells.starts[cell]), int(cells.starts[cell + 1])
+    places = _candidates(cells, cell, k)
+    samples = cells.order[places]
+    points = part(table, samples, cells.middle)
+    norm2 = np.einsum("nd,nd->n", points, points)
+    own = slice(0, b - a)  # the cell itself comes first among its candidates
+    far = points[own] @ points.T
+    far *= np.float32(-2.0)
+    far += norm2
+    line = np.arange(b - a)
+    far[line, line] = np.inf
+    top = _smallest(far, k)
+    value = np.take_along_axis(far, top, 1)
+    named = samples[top]
+    line = np.lexsort((named, value), axis=1)
+    distances = np.sqrt(np.maximum(np.take_along_axis(value, line, 1) + norm2[own, None], 0.0))
+    return np.take_along_axis(named, line, 1), distances
 
 
 def _smallest(values: FloatArray, k: int) -> npt.NDArray[np.int64]:
@@ -352,36 +267,34 @@ def approximate_neighbors(
     k = min(k, n - 1)
     found = keep("cells", lambda: _as_arrays(make_cells(table, seed, task)))
     cells = Cells(found["order"], found["starts"], found["near"], found["middle"])
-    ordered = sorted_table(table, cells)
     indices, distances = np.empty((n, k), np.int32), np.empty((n, k), np.float32)
 
-    def searched(part: tuple[int, int]) -> Arrays:
-        span = (0.5 + 0.5 * cells.starts[part[0]] / n, 0.5 + 0.5 * cells.starts[part[1]] / n)
-        listed, far = search_part(ordered, cells, part, k, task, span)
+    def searched(cell_range: tuple[int, int]) -> Arrays:
+        a, b = (0.5 + 0.5 * cells.starts[cell] / n for cell in cell_range)
+        listed, far = search_part(table, cells, cell_range, k, task, (a, b))
         return {"neighbors": listed, "distances": far}
 
-    for number, part in enumerate(cells.parts(PARTS)):
-        task.step(0.5 + 0.5 * cells.starts[part[0]] / n)
-        kept = keep(f"part-{number:02}", partial(searched, part))
-        rows = cells.order[cells.starts[part[0]] : cells.starts[part[1]]]
+    for number, cell_range in enumerate(cells.parts(PARTS)):
+        task.step(0.5 + 0.5 * cells.starts[cell_range[0]] / n)
+        kept = keep(f"part-{number:02}", partial(searched, cell_range))
+        rows = cells.order[cells.starts[cell_range[0]] : cells.starts[cell_range[1]]]
         indices[rows], distances[rows] = kept["neighbors"], kept["distances"]
-    return indices, distances, recall(ordered, cells, indices, seed, task), cells.labels()
+    return indices, distances, recall(table, cells.middle, indices, seed, task), cells.labels()
 
 
 def _as_arrays(cells: Cells) -> Arrays:
     return {"order": cells.order, "starts": cells.starts, "near": cells.near, "middle": cells.middle}
 
 
-def recall(table: FloatArray, cells: Cells, indices: IntArray, seed: int, task: Task) -> float:
+def recall(table: _Table, middle: FloatArray, indices: IntArray, seed: int, task: Task) -> float:
     """Which share of the true nearest neighbours was found, measured on a sample against exact search.
 
     Parameters
     ----------
-    table : float32, shape (N, D)
-        Sorted by cell.
-    cells : Cells
+    table : float, shape (N, D)
+    middle : float32, shape (D,)
     indices : int32, shape (N, k)
-        What was found, by sample.
+        What was found.
     seed : int
     task : Task
     """
@@ -389,18 +302,18 @@ def recall(table: FloatArray, cells: Cells, indices: IntArray, seed: int, task: 
     rows = np.sort(np.random.default_rng(seed).choice(n, min(n, _RECALL_SAMPLE), replace=False))
     best = np.full((len(rows), k), np.inf, np.float32)
     names = np.full((len(rows), k), -1, np.int32)
-    queries = table[rows] * np.float32(-2.0)
-    for a, b in _blocks(n, max(len(rows), table.shape[1])):
+    queries = part(table, rows, middle) * np.float32(-2.0)
+    for a, b in blocks(n, max(len(rows), table.shape[1])):
         task.check()
-        points = table[a:b]
-        far = queries @ points.T
+        points = part(table, slice(a, b), middle)
+        far = np.asarray(queries @ points.T, np.float32)
         far += np.einsum("nd,nd->n", points, points)
         inside = np.flatnonzero((rows >= a) & (rows < b))
         far[inside, rows[inside] - a] = np.inf
-        far = np.concatenate((best, far), axis=1)
-        listed = np.concatenate((names, np.broadcast_to(cells.order[a:b], (len(rows), b - a))), axis=1)
-        top = np.argpartition(far, k - 1, axis=1)[:, :k]
-        best, names = np.take_along_axis(far, top, 1), np.take_along_axis(listed, top, 1)
-    found = indices[cells.order[rows]]
-    hits = sum(np.isin(truth, mine).sum() for truth, mine in zip(names, found, strict=True))
+        top = np.argpartition(far, min(k, b - a) - 1, axis=1)[:, :k]
+        listed = np.concatenate((names, (top + a).astype(np.int32)), axis=1)
+        both: FloatArray = np.concatenate((best, np.take_along_axis(far, top, 1)), axis=1)
+        top = np.argpartition(both, k - 1, axis=1)[:, :k]
+        best, names = np.take_along_axis(both, top, 1), np.take_along_axis(listed, top, 1)
+    hits = sum(np.isin(truth, mine).sum() for truth, mine in zip(names, indices[rows], strict=True))
     return float(hits) / names.size

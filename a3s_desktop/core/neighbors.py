@@ -34,7 +34,9 @@ def _norms(features: npt.NDArray[Any]) -> list[npt.NDArray[np.float64]]:
     return norms
 
 
-def normalise(features: npt.NDArray[Any], how: Literal["auto", "l2", "none"] = "auto") -> FloatArray:
+def normalise(
+    features: npt.NDArray[Any], how: Literal["auto", "l2", "none"] = "auto", half: bool = False
+) -> FloatArray:
     """Features as float32, scaled to unit norm where asked.
 
     Parameters
@@ -46,9 +48,12 @@ def normalise(features: npt.NDArray[Any], how: Literal["auto", "l2", "none"] = "
         that is compared by angle usually arrives with unit norm already (see `has_unit_norm`), and where it does
         not, its lengths may carry meaning.
 
+    half : bool
+        Features of half precision stay so: what compares them makes them float32 block by block.
+
     Returns
     -------
-    float32, shape (N, D), C-contiguous; the input itself where nothing had to change.
+    float32 (float16 with ``half``), shape (N, D), C-contiguous; the input itself where nothing had to change.
 
     Raises
     ------
@@ -57,11 +62,12 @@ def normalise(features: npt.NDArray[Any], how: Literal["auto", "l2", "none"] = "
     """
     if features.ndim != 2:
         raise InputError(tr("Features must be a table of two dimensions, not {ndim}.", ndim=features.ndim))
+    kept = np.dtype(np.float16 if half and features.dtype == np.float16 else np.float32)
     if how != "l2":
-        return np.ascontiguousarray(features, np.float32)
+        return np.ascontiguousarray(features, kept)
     norms = np.concatenate([*_norms(features), np.zeros(0)])
     norms[norms == 0.0] = 1.0
-    result = np.empty(features.shape, np.float32)
+    result = np.empty(features.shape, kept)
     step = max(1, _BLOCK_CELLS // max(1, features.shape[1]))
     for a in range(0, len(features), step):
         result[a : a + step] = np.asarray(features[a : a + step], np.float64) / norms[a : a + step, None]
@@ -77,7 +83,7 @@ def pair_distances(
 
     Parameters
     ----------
-    left, right : float32, shapes (N, D) and (K, D)
+    left, right : float32 or float16, shapes (N, D) and (K, D)
     rows, columns : int, shape (P,)
 
     Returns
@@ -87,7 +93,7 @@ def pair_distances(
     result = np.empty(len(rows), np.float32)
     step = max(1, _PAIR_CELLS // max(1, left.shape[1]))
     for a in range(0, len(rows), step):
-        difference = left[rows[a : a + step]]
+        difference = left[rows[a : a + step]].astype(np.float32, copy=False)
         difference -= right[columns[a : a + step]]
         np.einsum("pd,pd->p", difference, difference, out=result[a : a + step])
     return np.sqrt(result, out=result)
@@ -95,7 +101,9 @@ def pair_distances(
 
 def scaled(features: FloatArray) -> tuple[FloatArray, float]:
     """Features times a power of two (exact) that brings them near 1, and that factor; squares cannot overflow then."""
-    largest = float(np.max(np.abs(features), initial=0.0))
+    step = max(1, _BLOCK_CELLS // max(1, features.shape[1]))
+    starts = range(0, len(features), step)  # in blocks: the absolute values of all would be one more table
+    largest = max((float(np.max(np.abs(features[a : a + step]), initial=0.0)) for a in starts), default=0.0)
     if largest == 0.0 or 2.0**-16 <= largest <= 2.0**16:
         return features, 1.0
     factor = 2.0 ** min(126, -int(np.floor(np.log2(largest))))

@@ -16,7 +16,7 @@ import numpy as np
 
 from a3s_desktop.core.neighbors import pair_distances, scaled
 from a3s_desktop.core.types import FloatArray, IndexArray, IntArray
-from a3s_desktop.task import Task
+from a3s_desktop.task import Task, at_once
 
 RECIPROCAL = 30
 """k1: two samples are reciprocal neighbours if each lists the other among so many nearest ones."""
@@ -27,6 +27,7 @@ EXPANSION = 6
 _OVERLAP = 2.0 / 3.0  # a neighbour's own neighbourhood is taken in if so much of it is shared already
 _SCALE_NEIGHBOUR = 9  # weights fall off over the median distance of the tenth neighbour
 _CHUNK_EDGES = 20_000
+_BLOCK_ROWS = 4_096
 
 
 def jaccard_similarity(
@@ -50,20 +51,24 @@ def jaccard_similarity(
         In [0, 1]; equal for both directions of an edge.
     """
     weights = _neighbourhoods(neighbors, distances, table, task)
-    rows = np.repeat(np.arange(len(indptr) - 1, dtype=np.int64), np.diff(indptr))
-    upper = np.flatnonzero(rows < indices)
-    left, right = rows[upper], indices[upper].astype(np.int64)
-    shared = np.zeros(len(upper), np.float32)
-    for a in range(0, len(upper), _CHUNK_EDGES):
-        task.step(0.4 + 0.6 * a / len(upper))
-        b = a + _CHUNK_EDGES
-        shared[a:b] = np.asarray(weights[left[a:b]].minimum(weights[right[a:b]]).sum(axis=1)).ravel()
-    similarity = np.zeros(len(indices), np.float32)
-    shared = np.minimum(shared, 1.0)  # a row's sum may be above one by rounding
-    similarity[upper] = shared / (2.0 - shared)
+    from scipy import sparse
+
     n = len(indptr) - 1
-    keys = rows * n + indices
-    similarity[np.searchsorted(keys, right * n + left)] = similarity[upper]
+    rows = np.repeat(np.arange(n, dtype=np.int32), np.diff(indptr))
+    upper = np.flatnonzero(rows < indices)
+    similarity = np.zeros(len(indices), np.float32)
+
+    def compare(start: int) -> None:
+        edges = upper[start : start + _CHUNK_EDGES]
+        both = weights[rows[edges]].minimum(weights[indices[edges]])
+        shared = np.minimum(np.asarray(both.sum(axis=1)).ravel(), 1.0)  # a row's sum may be above one by rounding
+        similarity[edges] = shared / (2.0 - shared)
+
+    for _ in at_once(compare, range(0, len(upper), _CHUNK_EDGES), task, (0.4, 1.0)):
+        pass
+    # The edges are symmetric and sorted: those of the transposed table stand in the same places.
+    above = sparse.csr_array((similarity, indices, indptr), shape=(n, n))
+    similarity += above.T.tocsr().data
     return similarity
 
 
@@ -74,26 +79,26 @@ def _neighbourhoods(neighbors: IntArray, distances: FloatArray, table: FloatArra
     n, m = neighbors.shape
     near, nearer = (_listing(neighbors[:, : min(k, m)]) for k in (RECIPROCAL, max(1, RECIPROCAL // 2)))
     mutual, close = near.multiply(near.T).tocsr(), nearer.multiply(nearer.T).tocsr()
-    task.step(0.1)
-    overlap = (mutual @ close.T).multiply(mutual).tocoo()
-    enough = overlap.data > _OVERLAP * np.asarray(close.sum(axis=1)).ravel()[overlap.col]
-    ones = np.ones(np.count_nonzero(enough), np.float32)
-    taken = sparse.csr_matrix((ones, (overlap.row[enough], overlap.col[enough])), shape=(n, n))
-    whole = (mutual + taken @ close).tocoo()
-    task.step(0.2)
+    task.step(0.05)
+    reverse, sizes = close.T.tocsr(), np.asarray(close.sum(axis=1)).ravel()
     points, factor = scaled(table)
     scale = float(np.median(distances[:, min(_SCALE_NEIGHBOUR, m - 1)])) * factor or 1.0
-    weight = np.empty(len(whole.row), np.float32)
-    step = max(1, 8_000_000 // max(1, table.shape[1]))
-    for a in range(0, len(weight), step):
-        task.check()
-        b = a + step
-        far = pair_distances(points, whole.row[a:b], points, whole.col[a:b])
-        weight[a:b] = np.exp(-np.minimum((far / scale) ** 2, 60.0))
-    task.step(0.3)
-    rows: Any = sparse.csr_matrix((weight, (whole.row, whole.col)), shape=(n, n))
-    total = np.asarray(rows.sum(axis=1)).ravel()
-    rows = sparse.diags((1.0 / total).astype(np.float32)) @ rows
+
+    def weigh(start: int) -> Any:
+        # In blocks of rows: between all samples the overlaps would take more memory than all the rest.
+        some = mutual[start : start + _BLOCK_ROWS]
+        overlap = (some @ reverse).multiply(some).tocoo()
+        enough = overlap.data > _OVERLAP * sizes[overlap.col]
+        ones = np.ones(np.count_nonzero(enough), np.float32)
+        taken = sparse.csr_matrix((ones, (overlap.row[enough], overlap.col[enough])), shape=some.shape)
+        whole = (some + taken @ close).tocoo()
+        far = pair_distances(points, whole.row + start, points, whole.col)
+        weight = np.exp(-np.minimum((far / scale) ** 2, 60.0))
+        rows: Any = sparse.csr_matrix((weight, (whole.row, whole.col)), shape=some.shape)
+        total = np.asarray(rows.sum(axis=1)).ravel()
+        return sparse.diags((1.0 / total).astype(np.float32)) @ rows
+
+    rows: Any = sparse.vstack(list(at_once(weigh, range(0, n, _BLOCK_ROWS), task, (0.05, 0.3))), "csr")
     count = min(EXPANSION, m + 1)
     average = _listing(neighbors[:, : count - 1])
     return ((average @ rows) * np.float32(1.0 / count)).tocsr()

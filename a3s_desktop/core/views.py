@@ -42,6 +42,7 @@ def union_edges(
     Edges
     """
     n = len(neighbors[0])
+    listed_by = [_listed_by(lists) for lists in neighbors]
     step = max(1, _CHUNK_EDGES // max(1, 2 * sum(lists.shape[1] for lists in neighbors)))
     degrees = np.zeros(n, np.int64)
     columns, known = [], []
@@ -49,10 +50,10 @@ def union_edges(
         task.step(0.5 * a / n)
         b = min(a + step, n)
         keys, values = [], []
-        for lists, far in zip(neighbors, distances, strict=True):
+        for lists, far, (bounds, places) in zip(neighbors, distances, listed_by, strict=True):
             keys.append(np.repeat(np.arange(b - a), lists.shape[1]) * n + lists[a:b].ravel())
             values.append(far[a:b].ravel())
-            listing = np.flatnonzero((lists >= a) & (lists < b))
+            listing = np.sort(places[bounds[a] : bounds[b]])
             listed = lists.ravel()[listing].astype(np.int64) - a
             keys.append(listed * n + listing // lists.shape[1])
             values.append(far.ravel()[listing])
@@ -69,6 +70,18 @@ def union_edges(
     for view, features in enumerate(views):
         _edge_distances(features, indptr, indices, table[view], task)
     return Edges(indptr, indices, table)
+
+
+def _listed_by(lists: IntArray) -> tuple[IndexArray, IndexArray]:
+    """For each sample where it stands in the lists of all, as ranges of places in ``lists.ravel()``: one sort, in place
+    of a walk through all lists for each block of samples."""
+    from scipy import sparse
+
+    n, m = lists.shape
+    places = np.arange(n * m)
+    by_row = sparse.csr_array((places, lists.ravel(), np.arange(n + 1) * m), shape=(n, n))
+    by_column = by_row.tocsc()  # a counting sort
+    return by_column.indptr.astype(np.int64), by_column.data
 
 
 def _edge_distances(features: FloatArray, indptr: IndexArray, indices: IntArray, out: FloatArray, task: Task) -> None:
