@@ -6,7 +6,7 @@ cluster, or one next to it, changed. All of it is derived from the partition, th
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -18,6 +18,7 @@ from a3s_desktop.core.context import Context, Watcher
 from a3s_desktop.core.forest import Forest
 from a3s_desktop.core.learnt_metric import LearntMetric, differences, evenly
 from a3s_desktop.core.link_model import FACTS, link_strengths
+from a3s_desktop.core.node_table import Inner, NodeTable
 from a3s_desktop.core.pair_table import Pairs, PairTable
 from a3s_desktop.core.types import Answer, IntArray
 
@@ -33,30 +34,10 @@ MOST_NODES = 128
 NEAREST = 5
 """Samples inside and outside a cluster that a part of it is compared with."""
 
-MOST_BESIDE = 24
-"""Changed clusters that are kept beside the block of all nodes before the block is made anew."""
-
 LONGEST = 2.0
 """Length taken for the shortest edge of two parts that no edge joins, and for longer ones: two standard deviations."""
 
 _SOFT_NEAREST = 0.02  # keeps the log ratio of two means over the nearest samples finite
-
-
-@dataclass(frozen=True, slots=True)
-class Inner:
-    """Nodes inside clusters, all of shape (m, ...)."""
-
-    cluster: npt.NDArray[np.int64]
-    node: npt.NDArray[np.int64]
-    rows: Matrix
-    entropy: npt.NDArray[np.float64]
-    guess: npt.NDArray[np.bool_]
-
-    def part(self, chosen: npt.NDArray[np.bool_]) -> Inner:
-        """The nodes where ``chosen`` is true."""
-        return Inner(
-            self.cluster[chosen], self.node[chosen], self.rows[chosen], self.entropy[chosen], self.guess[chosen]
-        )
 
 
 class GroupFacts(Watcher):
@@ -76,17 +57,27 @@ class GroupFacts(Watcher):
         self._middle, self._spread = self._edge_distances()
         self._moments: dict[int, tuple[IntArray, npt.NDArray[np.float64], float]] = {}
         learnt = LearntMetric(context.partition, context.graph, links.similarity, self.rows).distances
-        self._pairs = PairTable(links, self.size, self._moment, self.distance, self._is_closed, learnt)
-        self._inner: dict[int, tuple[IntArray, tuple[int, int], Inner]] = {}
-        self._block = _together([])
-        self._beside: dict[int, Inner] = {}  # clusters whose part of the block is out of date
+        self.pairs = PairTable(links, self.size, self._moment, self.distance, self._is_closed, learnt)
+        self.nodes = NodeTable(self._nodes_of, context.partition.cluster_ids().tolist())
 
     def constrained(self, left: int, right: int) -> None:
         """Look again at the nodes inside a cluster that something was said of."""
         cluster = self._context.partition.cluster_of(left)
         if cluster == self._context.partition.cluster_of(right):
-            self._doubt(cluster)
-            self._context.log.push(self._doubt, cluster)
+            self.doubt(cluster)
+
+    def merged(self, kept: int, gone: int) -> None:
+        """Look again at the nodes of two clusters."""
+        self.doubt(kept, gone)
+
+    def divided(self, old: int, parts: Sequence[int]) -> None:
+        """Look again at the nodes of the parts."""
+        self.doubt(old, *parts)
+
+    def doubt(self, *clusters: int) -> None:
+        """Look again at the nodes inside some clusters, also when what changed them is taken back."""
+        self.nodes.doubt(*clusters)
+        self._context.log.push(self.nodes.doubt, *clusters)
 
     def size(self, cluster: int) -> int:
         """Number of members of a cluster."""
@@ -103,7 +94,7 @@ class GroupFacts(Watcher):
 
     def merges(self) -> Pairs:
         """All linked pairs of clusters about which something can be asked, in no fixed order."""
-        return self._pairs.facts()
+        return self.pairs.facts()
 
     def _is_closed(self, a: int, b: int) -> bool:
         face, root = self.forest.face, self.forest.root
@@ -113,35 +104,11 @@ class GroupFacts(Watcher):
 
     def inner(self) -> Inner:
         """The nodes inside all clusters at which a division is possible (not answered *same*), in no fixed order."""
-        partition, confirmed = self._context.partition, self._context.table("confirmed")
-        several = self._several()
-        for cluster in several:
-            members = partition.members(cluster)
-            state = (self.forest.root(cluster), confirmed.get(cluster, 0))
-            known = self._inner.get(cluster)
-            if known is None or known[0] is not members or known[1] != state:
-                known = (members, state, self._node_facts(cluster, members))
-                self._inner[cluster] = known
-                self._beside[cluster] = known[2]
-        for cluster in self._inner.keys() - set(several):
-            del self._inner[cluster]
-            self._beside[cluster] = _together([])
-        if len(self._beside) > MOST_BESIDE:
-            self._block = _together([self._inner[cluster][2] for cluster in several])
-            self._beside.clear()
-        current = ~np.isin(self._block.cluster, list(self._beside))
-        return _together([self._block.part(current), *self._beside.values()])
+        return self.nodes.facts()
 
-    def _doubt(self, cluster: int) -> None:
-        if cluster in self._inner:
-            _, state, nodes = self._inner[cluster]
-            self._inner[cluster] = (np.zeros(0, np.int32), state, nodes)
-
-    def _several(self) -> list[int]:
-        labels = self._context.partition.labels
-        counts = np.bincount(labels)
-        several: list[int] = np.flatnonzero(counts > 1).tolist()
-        return several
+    def _nodes_of(self, cluster: int) -> Inner | None:
+        members = self._context.partition.members(cluster)
+        return self._node_facts(cluster, members) if len(members) > 1 else None
 
     def _node_facts(self, cluster: int, members: IntArray) -> Inner:
         forest, store = self.forest, self._context.store
@@ -291,16 +258,3 @@ def _largest_sums(
     first = np.searchsorted(owner, np.arange(len(counts)))
     kept = np.arange(len(owner)) - first[owner] < counts[owner]
     return np.bincount(owner[kept], totals[kept], len(counts)).astype(np.float64)
-
-
-def _together(found: list[Inner]) -> Inner:
-    if not found:
-        none = np.zeros(0, np.int64)
-        return Inner(none, none, np.zeros((0, FACTS)), np.zeros(0), np.zeros(0, np.bool_))
-    return Inner(
-        np.concatenate([one.cluster for one in found]),
-        np.concatenate([one.node for one in found]),
-        np.concatenate([one.rows for one in found]),
-        np.concatenate([one.entropy for one in found]),
-        np.concatenate([one.guess for one in found]),
-    )

@@ -19,6 +19,8 @@ Matrix = npt.NDArray[np.float64]
 Index = npt.NDArray[np.int64]
 Values = npt.NDArray[np.floating]
 Rows = Callable[[IntArray], Matrix]
+Moment = tuple[IntArray, Matrix, float]
+"""Samples, their mean and their total variance in the learnt metric."""
 
 RIDGE = 0.2
 """Share of the sphere in the spread within classes: it keeps directions in which near pairs hardly differ from
@@ -26,6 +28,10 @@ counting without bound, where there are more dimensions than samples."""
 
 PAIRS = 20_000
 """Most pairs that the spread within classes is taken from, and most edges that the scale is taken from."""
+
+LARGE = 20_000
+"""Samples from which on a cluster that changed is renewed from those that came and went: with one rounding more, but
+without a look at all of its members."""
 
 BLOCK = 4_096
 """Samples whose features are held at once: memory stays small beside that of the features themselves."""
@@ -57,7 +63,9 @@ class LearntMetric:
 
     def __init__(self, partition: Partition, graph: PairGraph, similarity: Values, rows: Rows) -> None:
         self._partition, self._rows = partition, rows
-        self._moments: dict[int, tuple[IntArray, Matrix, float]] = {}
+        self._is_large = graph.n > LARGE
+        self._moments: dict[int, Moment] = {}
+        self._by_first: dict[int, Moment] = {}  # the same by the first sample: what a merge adds was a cluster before
         self._whiten, self._middle, self._spread = np.eye(rows(np.zeros(1, np.int32)).shape[1]), 0.0, 1.0
         if not len(graph.indices):
             return
@@ -86,6 +94,8 @@ class LearntMetric:
         for cluster in clusters:
             members, known = self._partition.members(cluster), self._moments.get(cluster)
             if known is None or (known[0] is not members and not np.array_equal(known[0], members)):
+                if known is not None and self._is_large and self._follow(cluster, known, members):
+                    continue
                 changed.append((cluster, members))
                 held += len(members)
                 if held >= BLOCK:
@@ -94,14 +104,44 @@ class LearntMetric:
         if changed:
             self._measure(changed)
 
+    def _follow(self, cluster: int, known: Moment, members: IntArray) -> bool:
+        """Renew a cluster from the samples that came and went, where they are few; False where they are many."""
+        before, middle, variance = known
+        came, went = (np.setdiff1d(*pair, assume_unique=True) for pair in ((members, before), (before, members)))
+        if 2 * (len(came) + len(went)) >= len(members):
+            return False
+        total, squares = _sums(len(before), middle, variance)
+        for samples, sign in ((came, 1.0), (went, -1.0)):
+            if len(samples):
+                more = self._by_first.get(int(samples[0]))
+                if more is None or not np.array_equal(more[0], samples):  # not a cluster that was known before
+                    more = _moment(samples, self._rows(samples) @ self._whiten)
+                change = _sums(len(samples), *more[1:])
+                total, squares = total + sign * change[0], squares + sign * change[1]
+        middle = total / len(members)
+        variance = max(0.0, squares / len(members) - float((middle**2).sum()))
+        self._keep(cluster, (members, middle, variance))
+        return True
+
+    def _keep(self, cluster: int, moment: Moment) -> None:
+        self._moments[cluster] = self._by_first[int(moment[0][0])] = moment
+
     def _measure(self, changed: Sequence[tuple[int, IntArray]]) -> None:
         white = self._rows(np.concatenate([members for _, members in changed])) @ self._whiten
         end = 0
         for cluster, members in changed:
             start, end = end, end + len(members)
-            middle = white[start:end].mean(axis=0)
-            variance = float(((white[start:end] - middle) ** 2).sum() / len(members))
-            self._moments[cluster] = (members, middle, variance)
+            self._keep(cluster, _moment(members, white[start:end]))
+
+
+def _moment(members: IntArray, white: Matrix) -> Moment:
+    middle = white.mean(axis=0)
+    return members, middle, float(((white - middle) ** 2).sum() / len(members))
+
+
+def _sums(count: int, middle: Matrix, variance: float) -> tuple[Matrix, float]:
+    """The sum of some samples, and that of their squared lengths."""
+    return count * middle, count * (variance + float((middle**2).sum()))
 
 
 def _largest(values: Values, count: int) -> Index:

@@ -10,7 +10,8 @@ import numpy.typing as npt
 
 from a3s_desktop.core.aggregation import merge_entropy
 from a3s_desktop.core.cluster_graph import ClusterGraph
-from a3s_desktop.core.link_model import FACTS, link_strengths
+from a3s_desktop.core.link_model import FACTS, link_strengths, probability
+from a3s_desktop.core.ranking import Ranking
 
 Column = npt.NDArray[np.float64]
 Moment = tuple[Column, float]
@@ -33,6 +34,25 @@ class Pairs:
     rows: Column
     entropy: Column
     mixed: npt.NDArray[np.bool_]
+
+
+@dataclass(frozen=True, slots=True)
+class Scored:
+    """All pairs as they stand in the table, dead ones among them: for reading, until the next change.
+
+    ``chance`` is P(same), -1 where nothing can be asked; ``ranking`` orders the places by expected gain.
+    """
+
+    first: npt.NDArray[np.int64]
+    second: npt.NDArray[np.int64]
+    rows: Column
+    mixed: npt.NDArray[np.bool_]
+    chance: Column
+    ranking: Ranking
+
+
+Worth = Callable[[Column, Column], Column]
+"""From P(same) and Δh times N of some pairs to the gain to be expected of asking about them."""
 
 
 class PairTable:
@@ -66,14 +86,20 @@ class PairTable:
         self._is_closed = closed
         self._learnt = learnt
         self._slot: dict[tuple[int, int], int] = {}
+        self._slots: dict[int, dict[int, int]] = {}  # of each cluster: other cluster -> slot of their pair
         self._free: list[int] = []
         self._pairs = np.zeros((0, 2), np.int64)  # ids, smaller first; (-1, -1) where the slot is free
         # Of each pair: mean similarity, log largest, log mean, distance, shortest edge, learnt distance.
         self._cells = np.zeros((0, 6))
         self._apart = np.zeros((0, 2), np.bool_)  # known to differ: some members; the clusters as they stand
-        self._rows = np.zeros((0, FACTS))  # facts of each pair, and its Δh times N, as they were when last asked for
+        # Facts of each pair, and its Δh times N, as they were when last asked for; fact by fact, as models read them.
+        self._rows = np.zeros((0, FACTS), order="F")
         self._entropy = np.zeros(0)
         self._stale = np.zeros(0, np.bool_)  # where they are to be computed again
+        self._weights = np.zeros(0)  # of the model that the chances come from
+        self._chance = np.zeros(0)
+        self._ranking = Ranking()
+        self._unscored: list[npt.NDArray[np.int64]] = []  # slots to be scored again
         # Of each cluster: largest and second largest mean, number apart, size, and its two least learnt distances.
         self._clusters = np.zeros((0, 6))
         links.take_changed()
@@ -81,15 +107,41 @@ class PairTable:
 
     def facts(self) -> Pairs:
         """All pairs about which something can be asked, in no fixed order."""
-        self._update(self._links.take_changed())
+        self._renew()
         live = np.flatnonzero((self._pairs[:, 0] >= 0) & ~self._apart[:, 1])
-        stale = live[self._stale[live]]
-        self._compute(stale)
-        self._stale[stale] = False
         first, second = self._pairs[live, 0], self._pairs[live, 1]
         return Pairs(first, second, self._rows[live], self._entropy[live], self._apart[live, 0])
 
+    def scored(self, weights: Column, worth: Worth) -> Scored:
+        """All pairs with P(same) by a model, in the order of their worth; only what changed is computed again."""
+        self._renew()
+        if np.array_equal(weights, self._weights):
+            slots = np.unique(np.concatenate([*self._unscored, np.zeros(0, np.int64)]))
+        else:
+            self._weights = weights.copy()
+            slots = np.arange(len(self._pairs))
+        self._unscored.clear()
+        if len(slots) == len(self._pairs):
+            chance, entropy = probability(self._rows, weights), self._entropy
+        else:
+            chance, entropy = probability(self._rows[slots], weights), self._entropy[slots]
+        gain = worth(chance, entropy)
+        dead = (self._pairs[slots, 0] < 0) | self._apart[slots, 1]
+        chance[dead], gain[dead] = -1.0, 0.0
+        self._chance[slots] = chance
+        self._ranking.put(slots, gain, len(self._pairs))
+        return Scored(self._pairs[:, 0], self._pairs[:, 1], self._rows, self._apart[:, 0], self._chance, self._ranking)
+
     # --- inner workings
+
+    def _renew(self) -> None:
+        """Bring the facts of all pairs up to date."""
+        self._update(self._links.take_changed())
+        stale = np.flatnonzero(self._stale)
+        if len(stale):
+            self._compute(stale)
+            self._stale[stale] = False
+            self._unscored.append(stale)
 
     def _compute(self, slots: npt.NDArray[np.int64]) -> None:
         """Facts of some pairs from their cells and those of their clusters: value by value, whatever stands beside."""
@@ -122,47 +174,53 @@ class PairTable:
                 present.append(pair)
             elif pair in self._slot:
                 slot = self._slot.pop(pair)
-                self._pairs[slot] = -1
+                del self._slots[pair[0]][pair[1]], self._slots[pair[1]][pair[0]]
+                self._pairs[slot], self._stale[slot] = -1, False
                 self._free.append(slot)
+                self._unscored.append(np.array([slot]))
         clusters = {cluster for pair in changed for cluster in pair}
         self._make_room(len(present), max(clusters) + 1)
         for at in range(0, len(present), _CHUNK):
             self._fill(present[at : at + _CHUNK])
-        ids = np.array(list(clusters))
-        before = self._clusters[ids]
-        # All sizes first: those of the clusters that did not change stand in the table already.
-        sizes = self._clusters[:, 3]
-        for cluster in clusters:
-            sizes[cluster] = self._size(cluster)
-        for cluster in clusters:
-            row = self._links.links(cluster)
-            links = row.values()
-            means = np.zeros(len(row) + 2)
-            means[2:] = np.array([link.total for link in links]) / (sizes[cluster] * sizes[list(row)]) if row else 0.0
-            means.partition(len(row))
-            self._clusters[cluster, :3] = (means[-1], means[-2], [link.apart for link in links].count(True))
-            slots = [self._slot[min(cluster, other), max(cluster, other)] for other in row]
-            gaps = np.full(len(row) + 2, _FAR)
-            gaps[2:] = np.where(self._apart[slots, 1], _FAR, self._cells[slots, 5])
-            gaps.partition(1)
-            self._clusters[cluster, 4:] = gaps[:2]
-        other = np.zeros(len(self._clusters) + 1, np.bool_)  # the last for slots that are free
-        other[ids[(self._clusters[ids] != before).any(axis=1)]] = True
-        self._stale |= other[self._pairs[:, 0]] | other[self._pairs[:, 1]]
+        self._sum_up(list(clusters))
+
+    def _sum_up(self, clusters: list[int]) -> None:
+        """What is told of some clusters by all their pairs; where that changes, their pairs' facts are stale."""
+        rows = [self._slots.get(cluster, {}) for cluster in clusters]
+        counts = np.array([len(row) for row in rows])
+        slots = np.concatenate([np.fromiter(row.values(), np.int64, len(row)) for row in rows])
+        ids = np.array(clusters)
+        now = np.zeros((len(ids), 6))
+        now[:, 3] = [self._size(cluster) for cluster in clusters]
+        now[:, 4:] = _FAR
+        linked = np.flatnonzero(counts)
+        if len(linked):
+            starts = (np.cumsum(counts) - counts)[linked]
+            owner = np.repeat(np.arange(len(linked)), counts[linked])
+            now[linked, 0], now[linked, 1] = _two_largest(self._cells[slots, 0], starts, owner, 0.0)
+            now[linked, 2] = np.add.reduceat(self._apart[slots, 0].astype(np.float64), starts)
+            gaps = np.where(self._apart[slots, 1], _FAR, self._cells[slots, 5])
+            least = _two_largest(-gaps, starts, owner, -_FAR)
+            now[linked, 4], now[linked, 5] = -least[0], -least[1]
+        changed = (self._clusters[ids] != now).any(axis=1)
+        self._clusters[ids] = now
+        self._stale[slots[np.repeat(changed, counts)]] = True
 
     def _fill(self, present: list[tuple[int, int]]) -> None:
         slots = np.array([self._take(pair) for pair in present])
         links = [self._links.links(a)[b] for a, b in present]
         areas = np.array([float(self._size(a) * self._size(b)) for a, b in present])
         mean = np.array([link.total for link in links]) / areas
-        moments = {cluster: self._moment(cluster) for pair in present for cluster in pair}
-        middles = np.array([[moments[a][0], moments[b][0]] for a, b in present])
-        variances = np.array([moments[a][1] + moments[b][1] for a, b in present])
+        place: dict[int, int] = {}
+        left, right = np.array([[place.setdefault(cluster, len(place)) for cluster in pair] for pair in present]).T
+        moments = [self._moment(cluster) for cluster in place]
+        middles, variance = np.array([one[0] for one in moments]), np.array([one[1] for one in moments])
+        gap = ((middles[left] - middles[right]) ** 2).sum(axis=1) + (variance[left] + variance[right])
         self._pairs[slots] = present
         self._stale[slots] = True
         self._cells[slots, 0] = mean
         self._cells[slots, 1], self._cells[slots, 2] = link_strengths([link.largest for link in links], mean)
-        self._cells[slots, 3] = self._distance(((middles[:, 0] - middles[:, 1]) ** 2).sum(axis=1) + variances)
+        self._cells[slots, 3] = self._distance(gap)
         self._cells[slots, 5] = self._learnt(present)
         self._cells[slots, 4] = [link.shortest for link in links]
         self._apart[slots] = [
@@ -171,7 +229,9 @@ class PairTable:
 
     def _take(self, pair: tuple[int, int]) -> int:
         if pair not in self._slot:
-            self._slot[pair] = self._free.pop()
+            slot = self._slot[pair] = self._free.pop()
+            self._slots.setdefault(pair[0], {})[pair[1]] = slot
+            self._slots.setdefault(pair[1], {})[pair[0]] = slot
         return self._slot[pair]
 
     def _make_room(self, pairs: int, clusters: int) -> None:
@@ -181,12 +241,25 @@ class PairTable:
             self._pairs = np.concatenate((self._pairs, np.full((more, 2), -1, np.int64)))
             self._cells = np.concatenate((self._cells, np.zeros((more, 6))))
             self._apart = np.concatenate((self._apart, np.zeros((more, 2), np.bool_)))
-            self._rows = np.concatenate((self._rows, np.zeros((more, FACTS))))
+            self._rows = np.asfortranarray(np.concatenate((self._rows, np.zeros((more, FACTS)))))
+            self._chance = np.concatenate((self._chance, np.full(more, -1.0)))
             self._entropy = np.concatenate((self._entropy, np.zeros(more)))
-            self._stale = np.concatenate((self._stale, np.ones(more, np.bool_)))
+            self._stale = np.concatenate((self._stale, np.zeros(more, np.bool_)))
             self._free += range(old + more - 1, old - 1, -1)
         if len(self._clusters) < clusters:
             self._clusters = np.concatenate((self._clusters, np.zeros((clusters - len(self._clusters) + 256, 6))))
+
+
+def _two_largest(
+    values: Column, starts: npt.NDArray[np.int64], owner: npt.NDArray[np.int64], least: float
+) -> tuple[Column, Column]:
+    """The largest and second largest value of each run, and of two more values ``least`` in each."""
+    largest: Column = np.maximum.reduceat(values, starts)
+    first = np.flatnonzero(values == largest[owner])
+    first = first[np.flatnonzero(np.diff(owner[first], prepend=-1))]  # one in each run
+    rest = values.copy()
+    rest[first] = least
+    return np.maximum(largest, least), np.maximum(np.maximum.reduceat(rest, starts), least)
 
 
 def _margin(mean: Column, cluster: Column) -> Column:

@@ -81,3 +81,30 @@ def test_equal_samples_and_graphs_without_edges_have_distances(features: np.ndar
         graph = graph_of(4, edges)
         metric = metric_of((features, graph, np.ones(len(graph.indices))), labels)
         assert np.isfinite(metric.distances([(0, 1), (1, 3)])).all()
+
+
+def test_in_large_data_clusters_are_followed_by_what_came_and_went(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A merge, a division and a single sample that moves: as if all members were looked at again."""
+    monkeypatch.setattr(module, "LARGE", 0)
+    rng = np.random.default_rng(5)
+    features = rng.standard_normal((60, 6))
+    indptr, indices = np.arange(61), np.roll(np.arange(60, dtype=np.int32), -1)
+    graph = PairGraph(indptr, indices, np.ones((1, 60), np.float32), np.zeros(60, np.float32), -1.0)
+    partition = Partition(np.repeat(np.arange(4), (30, 10, 15, 5)).astype(np.int32), UndoLog())
+
+    def metric() -> LearntMetric:
+        return LearntMetric(partition, graph, np.ones(60), lambda samples: features[samples])
+
+    followed = metric()
+
+    def check(pairs: list[tuple[int, int]]) -> None:
+        np.testing.assert_allclose(followed.distances(pairs), metric().distances(pairs), atol=2e-9)
+
+    check([(0, 1), (1, 2), (2, 3)])
+    kept = partition.merge(0, 1)
+    check([(kept, 2), (kept, 3)])
+    members = partition.members(kept)
+    ids = partition.split(kept, (members[4:], members[:4]))
+    check([(ids[0], ids[1]), (ids[0], 3)])
+    kept = partition.merge(ids[0], 3)
+    check([(kept, 2), (ids[1], kept)])

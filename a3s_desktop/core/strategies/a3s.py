@@ -18,7 +18,6 @@ classes) at once, not for any of them.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import product
 
@@ -30,6 +29,7 @@ from a3s_desktop.core.context import Context, Step
 from a3s_desktop.core.forest import Forest
 from a3s_desktop.core.group_facts import GroupFacts
 from a3s_desktop.core.link_model import FACTS, fit, inner_prior, merge_prior, probability
+from a3s_desktop.core.node_table import Inner
 from a3s_desktop.core.outlook import LEAST_CHANCE, MEMORY, RAISED, Outlook, forecast, load
 from a3s_desktop.core.types import Answer, IntArray, Reason
 
@@ -45,7 +45,10 @@ REFIT_EVERY = 5
 TYPICAL_NMI = 0.9
 """The true NMI is not known; the choice depends on it little."""
 
-_SHORTLIST = 64  # candidates looked at one by one before the next longer list is made
+_MANY = 20_000
+"""Pairs of clusters above which the outlook is made anew only every `_OUTLOOK_EVERY` answers."""
+
+_OUTLOOK_EVERY = 200
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,9 +72,7 @@ class A3S:
     """
 
     def __init__(self) -> None:
-        # What the last question was chosen among, for the outlook: derived anew with every question.
-        self._pairs: tuple[npt.NDArray[np.int64], npt.NDArray[np.int64], npt.NDArray[np.float64]] | None = None
-        self._nodes: tuple[npt.NDArray[np.bool_], npt.NDArray[np.float64]] | None = None
+        self._outlook: tuple[int, Outlook] | None = None  # the last one where candidates are many, and when it was
 
     def begin(self, context: Context) -> None:
         """Plant the trees."""
@@ -95,17 +96,25 @@ class A3S:
 
     def outlook(self, context: Context) -> Outlook | None:
         """From the candidates that the pending question was chosen among."""
-        if self._pairs is None or self._nodes is None:
-            return None
+        answered = self._answered(context)
+        if self._outlook is not None and abs(answered - self._outlook[0]) < _OUTLOOK_EVERY:
+            return self._outlook[1]
+        facts = self._attached(context)
+        barred = context.barred()
+        pairs, inner = facts.merges(), facts.inner()
         weights = {
             kind: fit(context.growing(kind, FACTS + 1).array(), prior, MEMORY)
             for kind, prior in (("merges", merge_prior()), ("inner", inner_prior()))
         }
-        first, second, rows = self._pairs
-        guess, facts = self._nodes
-        inner = np.where(guess[:, None], weights["merges"][None], weights["inner"][None])
-        work = load(first, second, probability(rows, weights["merges"]), 1.0 - probability(facts, inner))
-        return forecast(work, self._answered(context))
+        chance = probability(pairs.rows, context.values["merge_weights"])
+        near = (chance >= RAISED) & ~_of_any(barred, pairs.first, pairs.second)
+        joins = probability(pairs.rows[near], weights["merges"])
+        chance = 1.0 - _inner_chance(inner, context.values["merge_weights"], context.values["inner_weights"])
+        raised = inner.part((chance >= RAISED) & ~_of_any(barred, inner.cluster))
+        divides = 1.0 - _inner_chance(raised, weights["merges"], weights["inner"])
+        found = forecast(load(pairs.first[near], pairs.second[near], joins, divides), answered)
+        self._outlook = (answered, found) if len(pairs.first) > _MANY else None
+        return found
 
     # --- the parts that are derived
 
@@ -149,6 +158,7 @@ class A3S:
                 confirmed = context.table("confirmed")
                 confirmed[candidate.a] = confirmed.get(candidate.a, 0) + 1
                 facts.links.touch(candidate.a)
+                facts.doubt(candidate.a)
             else:
                 facts.forest.cut(candidate.a, candidate.b)
         elif same:
@@ -171,11 +181,10 @@ class A3S:
         yield from ()
         context.values["joined_at"] = self._answered(context)
         while True:
-            pairs = facts.merges()
-            first, second = pairs.first, pairs.second
-            chance = probability(pairs.rows, context.values["merge_weights"]).round(9)
-            barred = _of_any(context.barred(), first, second)
-            sure = np.flatnonzero((chance >= SURE) & ~pairs.mixed & ~barred)
+            pairs = facts.pairs.scored(context.values["merge_weights"], _worth_of_joining)
+            near = np.flatnonzero((pairs.chance >= SURE - 1e-6) & ~pairs.mixed)
+            first, second, chance = pairs.first[near], pairs.second[near], pairs.chance[near].round(9)
+            sure = np.flatnonzero((chance >= SURE) & ~_of_any(context.barred(), first, second))
             used: set[int] = set()
             for k in sure[np.lexsort((second[sure], first[sure], -chance[sure]))].tolist():
                 a, b = int(first[k]), int(second[k])
@@ -191,47 +200,34 @@ class A3S:
     # --- choice
 
     def _best(self, context: Context, facts: GroupFacts) -> _Candidate | None:
-        barred = context.barred()
+        barred = frozenset(context.barred().tolist())
         merge = self._best_merge(context, facts, barred)
         inner = self._best_inner(context, facts, barred)
         if merge is None or inner is None:
             return merge or inner
         return merge if merge.gain >= inner.gain else inner
 
-    def _best_merge(self, context: Context, facts: GroupFacts, barred: IntArray) -> _Candidate | None:
-        pairs = facts.merges()
-        first, second = pairs.first, pairs.second
-        chance = probability(pairs.rows, context.values["merge_weights"])
-        gain = (chance * pairs.entropy * TYPICAL_NMI).round(9)
-        closed = _of_any(barred, first, second)
-        gain[(chance < LEAST_CHANCE) | closed] = 0.0
-        near = (chance >= RAISED) & ~closed
-        self._pairs = first[near], second[near], pairs.rows[near]
-        for k in _descending(gain, first, second):
-            a, b = int(first[k]), int(second[k])
-            pair = self._open_pair(context, facts.faces(a), facts.faces(b))
-            if pair is not None:
-                return _Candidate(float(gain[k]), False, a, b, pairs.rows[k], pair)
+    def _best_merge(self, context: Context, facts: GroupFacts, barred: frozenset[int]) -> _Candidate | None:
+        pairs = facts.pairs.scored(context.values["merge_weights"], _worth_of_joining)
+        for gain, k in pairs.ranking.descending(pairs.first, pairs.second):
+            a, b = int(pairs.first[k]), int(pairs.second[k])
+            if a not in barred and b not in barred:
+                pair = self._open_pair(context, facts.faces(a), facts.faces(b))
+                if pair is not None:
+                    return _Candidate(gain, False, a, b, pairs.rows[k].copy(), pair)
         return None
 
-    def _best_inner(self, context: Context, facts: GroupFacts, barred: IntArray) -> _Candidate | None:
-        inner = facts.inner()
-        weights = np.where(
-            inner.guess[:, None], context.values["merge_weights"][None], context.values["inner_weights"][None]
-        )
-        chance = 1.0 - probability(inner.rows, weights)
-        gain = (chance * inner.entropy * (2.0 - TYPICAL_NMI)).round(9)
-        closed = _of_any(barred, inner.cluster)
-        gain[(chance < LEAST_CHANCE) | closed] = 0.0
-        near = (chance >= RAISED) & ~closed
-        self._nodes = inner.guess[near], inner.rows[near]
+    def _best_inner(self, context: Context, facts: GroupFacts, barred: frozenset[int]) -> _Candidate | None:
+        weights = context.values["merge_weights"], context.values["inner_weights"]
+        inner = facts.nodes.scored(*weights, _worth_of_dividing)
         forest = facts.forest
-        for k in _descending(gain, inner.cluster, inner.node):
+        for gain, k in inner.ranking.descending(inner.cluster, inner.node):
             cluster, node = int(inner.cluster[k]), int(inner.node[k])
-            left, right = forest.children(node)
-            pair = self._open_pair(context, (forest.face(left),), (forest.face(right),))
-            if pair is not None:
-                return _Candidate(float(gain[k]), True, cluster, node, inner.rows[k], pair)
+            if cluster not in barred:
+                left, right = forest.children(node)
+                pair = self._open_pair(context, (forest.face(left),), (forest.face(right),))
+                if pair is not None:
+                    return _Candidate(gain, True, cluster, node, inner.rows[k].copy(), pair)
         return None
 
     def _open_pair(self, context: Context, left: tuple[int, ...], right: tuple[int, ...]) -> tuple[int, int] | None:
@@ -253,13 +249,19 @@ def _of_any(clusters: IntArray, *ids: npt.NDArray[np.int64]) -> npt.NDArray[np.b
     return found
 
 
-def _descending(
-    gain: npt.NDArray[np.float64], first: npt.NDArray[np.int64], second: npt.NDArray[np.int64]
-) -> Iterator[int]:
-    """Positions of positive gains, largest first (ties: the smaller ids); sorted only as far as they are taken."""
-    left = np.flatnonzero(gain > 0.0)
-    while len(left):
-        least = np.partition(gain[left], -_SHORTLIST)[-_SHORTLIST] if len(left) > _SHORTLIST else 0.0
-        top = left[gain[left] >= least]
-        yield from top[np.lexsort((second[top], first[top], -gain[top]))].tolist()
-        left = left[gain[left] < least]
+def _worth_of_joining(chance: npt.NDArray[np.float64], entropy: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
+    gain = (chance * entropy * TYPICAL_NMI).round(9)
+    gain[chance < LEAST_CHANCE] = 0.0
+    return gain
+
+
+def _worth_of_dividing(chance: npt.NDArray[np.float64], entropy: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
+    gain = (chance * entropy * (2.0 - TYPICAL_NMI)).round(9)
+    gain[chance < LEAST_CHANCE] = 0.0
+    return gain
+
+
+def _inner_chance(
+    inner: Inner, guessed: npt.NDArray[np.float64], own: npt.NDArray[np.float64]
+) -> npt.NDArray[np.float64]:
+    return probability(inner.rows, np.where(inner.guess[:, None], guessed[None], own[None]))

@@ -1,0 +1,151 @@
+"""Facts of the nodes inside all clusters, cluster by cluster, of which an answer changes only a few clusters'."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from a3s_desktop.core.link_model import FACTS, probability
+from a3s_desktop.core.ranking import Ranking
+
+Column = npt.NDArray[np.float64]
+
+
+@dataclass(frozen=True, slots=True)
+class Inner:
+    """Nodes inside clusters, all of shape (m, ...)."""
+
+    cluster: npt.NDArray[np.int64]
+    node: npt.NDArray[np.int64]
+    rows: Column
+    entropy: npt.NDArray[np.float64]
+    guess: npt.NDArray[np.bool_]
+
+    def part(self, chosen: npt.NDArray[np.bool_]) -> Inner:
+        """The nodes where ``chosen`` is true."""
+        return Inner(
+            self.cluster[chosen], self.node[chosen], self.rows[chosen], self.entropy[chosen], self.guess[chosen]
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class ScoredNodes:
+    """All nodes as they stand in the table, dead ones among them: for reading, until the next change."""
+
+    cluster: npt.NDArray[np.int64]
+    node: npt.NDArray[np.int64]
+    rows: Column
+    ranking: Ranking
+
+
+class NodeTable:
+    """The nodes of each cluster side by side; those of a cluster that changed are put at the end.
+
+    Parameters
+    ----------
+    look : callable
+        The nodes inside a cluster; None where the cluster has fewer than two members, or is no more.
+    clusters : iterable of int
+        All clusters.
+    """
+
+    def __init__(self, look: Callable[[int], Inner | None], clusters: Iterable[int]) -> None:
+        self._look = look
+        self._doubted = dict.fromkeys(clusters)
+        self._ranges: dict[int, tuple[int, int]] = {}
+        self._end = 0
+        self._cluster = np.full(0, -1, np.int64)  # -1 where the node is dead
+        self._node = np.zeros(0, np.int64)
+        self._rows = np.zeros((0, FACTS), order="F")
+        self._entropy = np.zeros(0)
+        self._guess = np.zeros(0, np.bool_)
+        self._weights = (np.zeros(0), np.zeros(0))
+        self._ranking = Ranking()
+        self._unscored: list[npt.NDArray[np.int64]] = []
+
+    def doubt(self, *clusters: int) -> None:
+        """Look again at some clusters when the nodes are next asked for."""
+        self._doubted.update(dict.fromkeys(clusters))
+
+    def facts(self) -> Inner:
+        """All nodes, in no fixed order."""
+        self._renew()
+        live = np.flatnonzero(self._cluster >= 0)
+        return Inner(self._cluster[live], self._node[live], self._rows[live], self._entropy[live], self._guess[live])
+
+    def scored(self, guessed: Column, own: Column, worth: Callable[[Column, Column], Column]) -> ScoredNodes:
+        """All nodes in the order of their worth; only what changed is computed again.
+
+        Parameters
+        ----------
+        guessed, own : float64, shape (FACTS,)
+            Weights of the models for nodes that the model joined, and for others.
+        worth : callable
+            From P(different) and Δh times N to the gain to be expected.
+        """
+        self._renew()
+        if all(np.array_equal(old, new) for old, new in zip(self._weights, (guessed, own), strict=True)):
+            places = np.unique(np.concatenate([*self._unscored, np.zeros(0, np.int64)]))
+        else:
+            self._weights = guessed.copy(), own.copy()
+            places = np.arange(len(self._cluster))
+        self._unscored.clear()
+        every = len(places) == len(self._cluster)
+        rows = self._rows if every else self._rows[places]
+        chance = probability(rows, own)
+        joined = np.flatnonzero(self._guess[places])
+        chance[joined] = probability(rows[joined], guessed)
+        gain = worth(1.0 - chance, self._entropy[places])
+        gain[self._cluster[places] < 0] = 0.0
+        self._ranking.put(places, gain, len(self._cluster))
+        return ScoredNodes(self._cluster, self._node, self._rows, self._ranking)
+
+    # --- inner workings
+
+    def _renew(self) -> None:
+        if not self._doubted:
+            return
+        found: list[Inner] = []
+        for cluster in self._doubted:
+            old = self._ranges.pop(cluster, None)
+            if old is not None:
+                self._cluster[old[0] : old[1]] = -1
+                self._unscored.append(np.arange(*old))
+            nodes = self._look(cluster)
+            if nodes is not None:
+                found.append(nodes)
+        self._doubted.clear()
+        count = sum(len(nodes.node) for nodes in found)
+        if self._end + count > len(self._cluster):
+            self._make_room(count)
+        for nodes in found:
+            if len(nodes.node):
+                self._add(nodes)
+
+    def _add(self, nodes: Inner) -> None:
+        start, self._end = self._end, self._end + len(nodes.node)
+        at = slice(start, self._end)
+        self._cluster[at], self._node[at], self._rows[at] = nodes.cluster, nodes.node, nodes.rows
+        self._entropy[at], self._guess[at] = nodes.entropy, nodes.guess
+        self._ranges[int(nodes.cluster[0])] = (start, self._end)
+        self._unscored.append(np.arange(start, self._end))
+
+    def _make_room(self, count: int) -> None:
+        """Drop what is dead, and make the table half as large again as what is left and comes."""
+        live = np.flatnonzero(self._cluster >= 0)
+        room = 3 * (len(live) + count) // 2 + 64
+        place = np.full(len(self._cluster) + 1, -1, np.int64)
+        place[live] = np.arange(len(live))
+        spare = room - len(live)
+        self._cluster = np.concatenate((self._cluster[live], np.full(spare, -1, np.int64)))
+        self._node = np.concatenate((self._node[live], np.zeros(spare, np.int64)))
+        self._rows = np.asfortranarray(np.concatenate((self._rows[live], np.zeros((spare, FACTS)))))
+        self._entropy = np.concatenate((self._entropy[live], np.zeros(spare)))
+        self._guess = np.concatenate((self._guess[live], np.zeros(spare, np.bool_)))
+        self._ranges = {cluster: (int(place[a]), int(place[b - 1]) + 1) for cluster, (a, b) in self._ranges.items()}
+        self._end = len(live)
+        self._weights = (np.zeros(0), np.zeros(0))
+        self._ranking = Ranking()
