@@ -12,6 +12,7 @@ from a3s_desktop.errors import ProjectError
 from a3s_desktop.i18n import tr
 from a3s_desktop.storage import files
 from a3s_desktop.storage.keys import Part, locate_part, split_key
+from a3s_desktop.strict_json import parse_json
 
 
 class Items:
@@ -79,7 +80,9 @@ class Items:
             The text is damaged, or a path would lead out of the image folder.
         """
         try:
-            values: Any = json.loads(text)
+            values: Any = parse_json(text)
+            if not isinstance(values["paths"], list):
+                raise TypeError(tr("it is no list"))
             paths = tuple(values["paths"])
             problems = {int(key): str(reason) for key, reason in values["problems"].items()}
         except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
