@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import functools
 import json
+import sqlite3
 import struct
 import tempfile
 import time
@@ -398,8 +399,26 @@ def _journal_seeds(folder: Path) -> list[bytes]:
         b"d" + closed,
         b"D" + closed,
         b"D" + undone,
+        b"d"
+        + _endless(folder / "endless.sqlite", sqlite.APPLICATION_ID, {"records": _RECORDS, "snapshots": _SNAPSHOTS}),
         b"r" + _record_bytes(_records() + _more_records()),
     ]
+
+
+_RECORDS = ("seq", "kind", "payload", "at", "checksum")
+_SNAPSHOTS = ("seq", "chain", "meta", "checksum", "arrays")
+
+
+def _endless(path: Path, application: int, views: dict[str, tuple[str, ...]]) -> bytes:
+    """A database of the program's kind whose tables are views that never come to an end."""
+    with contextlib.closing(sqlite3.connect(path, isolation_level=None)) as connection:
+        connection.execute(f"PRAGMA application_id = {application}")
+        connection.execute("PRAGMA user_version = 1")
+        for name, columns in views.items():
+            numbers = "WITH RECURSIVE n(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM n)"
+            chosen = ", ".join(f"x AS {column}" for column in columns)
+            connection.execute(f"CREATE VIEW {name} AS {numbers} SELECT {chosen} FROM n WHERE x < 0")
+    return path.read_bytes()
 
 
 def _backup(data: bytes, folder: Path) -> None:
@@ -531,7 +550,8 @@ def _thumbnails_seeds(folder: Path) -> list[bytes]:
     for at in range(3):
         store.put(bytes((at,)) * 16, Thumbnail(b"jpeg" * 9, 5, 6, bool(at)))
     store.close()
-    return [path.read_bytes()]
+    columns = ("rowid", "key", "used", "bytes", "width", "height", "cut", "data")
+    return [path.read_bytes(), _endless(folder / "endless.sqlite", 0x61337374, {"copies": columns})]
 
 
 _JSON = (b'"paths":', b'"problems":', b"1e999", b"-1", b"null", b"[[", b"\\ud800", b"99999999999999999999")
