@@ -266,6 +266,8 @@ def _carry_snapshots(damaged: Path, fresh: sqlite3.Connection, records: list[Raw
         inside = look_at(damaged).place(Path(folder) / "damaged")
         with contextlib.closing(sqlite.connect(inside)) as old:
             old.execute("PRAGMA writable_schema = ON")  # lets SQLite read a file that was cut off
+            if not sqlite.holds_only(old, sqlite.SCHEMA):
+                return
             query = "SELECT seq, chain, meta, checksum, arrays FROM snapshots WHERE seq <= ? ORDER BY seq DESC"
             for row in old.execute(query, (len(records),)):
                 seq, chain, text, checksum, blob = row
