@@ -82,7 +82,7 @@ def content_of(path: Path) -> tuple[int, bytes] | None:
             digest = hashlib.blake2b(file.read(_END), digest_size=16)
             file.seek(max(0, size - _END))
             digest.update(file.read(_END))
-    except OSError:
+    except (OSError, ValueError):  # the latter: a name that no file here can have
         return None
     return size, digest.digest()
 

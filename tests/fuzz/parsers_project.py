@@ -30,6 +30,7 @@ from a3s_desktop.storage.journal_opening import create_journal, open_journal, re
 from a3s_desktop.storage.journal_types import CHAIN_START, MemoryJournal, Record, encode_payload, link
 from a3s_desktop.storage.lock import FileLock
 from a3s_desktop.storage.project_file import PROJECT_FILE, feature_name, items_name
+from a3s_desktop.storage.relink import read_contents
 from a3s_desktop.storage.salvage import RawRecord
 from a3s_desktop.storage.thumbnails import Thumbnail, ThumbnailStore
 from a3s_desktop.storage.workspace import ProjectSpec, create_workspace, open_workspace
@@ -109,7 +110,10 @@ def _walk(project: Path, write: bool) -> None:
                 work()
         load_base(workspace)
         for index in range(min(len(workspace.items), 3)):
-            workspace.items.photo(index), workspace.items.part(index), workspace.items.name(index)
+            workspace.items.part(index), workspace.items.name(index)
+            with contextlib.suppress(OSError):
+                workspace.items.photo(index).stat()
+        read_contents(workspace.items.root, workspace.items.paths[:3], Task())
     with known():
         for finding in check.check_files(project, Task()):
             finding.text.encode()
@@ -142,8 +146,17 @@ def _project_seeds(_folder: Path) -> list[bytes]:
     labels = inputs.as_json({"codes": [0, 1] * (_ITEMS // 2), "names": ["a", "b"]})
     holder = inputs.as_json({"host": "elsewhere", "pid": 7, "time": 1.5, "beat": 1.7e9, "token": "ab"})
     changed = text.replace(b'"version": 1', b'"version": 2, "epoch": 2, "changes": []')
+    odd = inputs.as_json({"paths": ["\ud800.jpg", "\udc80.jpg"] * (_ITEMS // 2), "problems": {"1": "x"}})
     notes = inputs.as_json({"apart": {"journal (1).sqlite": 0, "project (2).json": 5}})
-    found = [b"p" + text, b"P" + changed, b"i" + content["p/items.json"], b"l" + labels, b"k" + holder, b"n" + notes]
+    found = [
+        b"p" + text,
+        b"P" + changed,
+        b"i" + content["p/items.json"],
+        b"l" + labels,
+        b"k" + holder,
+        b"n" + notes,
+        b"i" + odd,
+    ]
     return [*found, *(one[:1].upper() + one[1:] for one in found), b"f" + content["p/features-0.npy"]]
 
 
