@@ -19,9 +19,11 @@ import numpy as np
 from a3s_desktop.core.correction import Correction
 from a3s_desktop.core.neighbors import nearest_neighbors
 from a3s_desktop.core.types import Answer, InitialState, PairGraph, Reason, StrategyOptions
+from a3s_desktop.session import restoring
 from a3s_desktop.session.benchmark_data import DESCRIPTION, read_cases
 from a3s_desktop.session.entries import CorrectionKind, KnownName, RecordedAnswer, RecordedAudit, RecordedCorrection
 from a3s_desktop.session.history import ANSWER, AUDIT, CHANGE, CORRECT, MERGE, REDO, UNDO, History
+from a3s_desktop.session.merging import read_other
 from a3s_desktop.session.opening import load_base
 from a3s_desktop.session.session import Session
 from a3s_desktop.settings import SettingsStore
@@ -39,6 +41,7 @@ from a3s_desktop.storage.workspace import ProjectSpec, create_workspace, open_wo
 from a3s_desktop.task import Task
 from a3s_desktop.ui.key_maps import read_keys
 from a3s_desktop.ui.last_run import LastRun
+from a3s_desktop.ui.recent import probe_project
 from tests.fuzz import inputs
 from tests.fuzz.harness import Parser, known
 
@@ -121,6 +124,9 @@ def _walk(project: Path, write: bool) -> None:
             finding.text.encode()
     with known():
         backup.list_backups(project)
+    with known():
+        read_other(project)
+    probe_project(project, Task())
 
 
 _PLACES = {
@@ -452,7 +458,11 @@ def _backup(data: bytes, folder: Path) -> None:
         backup_file.unpack(place)
     with known():
         backup_file.records_of(place)
+    listing, now = restoring.list_rows(project, Task()), restoring.look_at_now(project, Task())
     whole, _ = backup.list_backups(project)
+    for one in whole:
+        with known():
+            restoring.look_into(one, listing, now, Task())
     for one in whole:
         with known():
             backup.loss_of(project, one)
