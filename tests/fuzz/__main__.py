@@ -157,7 +157,7 @@ def _child(name: str, seconds: float, place: Path) -> None:
             sys.argv[0],
             f"-max_total_time={max(1, round(seconds))}",
             f"-max_len={parser.longest}",
-            f"-dict={words}",
+            *([f"-dict={words}"] if parser.words else []),  # it does not start with an empty one
             f"-timeout={_SECONDS_HANGING}",
             f"-report_slow_units={_SECONDS_HANGING}",
             "-rss_limit_mb=4096",
