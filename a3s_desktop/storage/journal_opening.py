@@ -197,7 +197,8 @@ def _rebuild(path: Path, before: JournalFiles) -> Recovery:
     found = max(chains, key=lambda each: len(each.records))
     more, source = backup_file.continued(path.parent, found.records)
     found = salvage.Salvaged(found.records + more, found.seen)
-    kept = keep_aside(path) if path.exists() or beside(path, LOG).exists() else ""
+    there = any(beside(path, suffix).exists() for suffix in ("", LOG, UNDO))
+    kept = keep_aside(path) if there else ""
     building = files.temporary_name(path.parent)
     try:
         create_journal(building, found.records, path)
