@@ -204,7 +204,9 @@ class Workspace:
         """The map's layout, float32 (N, 2); None where there is none."""
         found = self.load_stage("layout", mmap=False)  # it is replaced while it is shown
         points = found[0].get("points") if found else None
-        return points if points is not None and points.shape == (len(self.items), 2) else None
+        if points is None or points.shape != (len(self.items), 2) or points.dtype != np.float32:
+            return None
+        return points if np.isfinite(points).all() else None
 
     def save_layout(self, points: FloatArray) -> None:
         """Keep the map's layout. Raises `StorageFailedError`, `ReadOnlyError`."""

@@ -31,7 +31,7 @@ def zipped(names: Sequence[str], parts: Sequence[bytes], method: int = zipfile.Z
     buffer = io.BytesIO()
     with zipfile.ZipFile(buffer, "w", method, compresslevel=1) as archive:
         for name, part in zip(names, parts, strict=False):
-            archive.writestr(name or "_", part)
+            archive.writestr(name.replace("\0", "") or "_", part)
     return buffer.getvalue()
 
 
