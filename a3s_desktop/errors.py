@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-import unicodedata
-
 from a3s_desktop.i18n import tr, trn
-
-_NOT_SHOWN = ("Cc", "Cs", "Zl", "Zp")  # control characters, halves of characters, breaks of lines and paragraphs
+from a3s_desktop.printable import escaped
 
 
 class A3SError(Exception):
@@ -21,22 +18,13 @@ class A3SError(Exception):
     """
 
     def __init__(self, message: str, hint: str = "") -> None:
-        message = _on_one_line(message)
+        message = escaped(message)
         super().__init__(message)
         self.message = message
-        self.hint = _on_one_line(hint)
+        self.hint = escaped(hint)
 
     def __str__(self) -> str:
         return f"{self.message} {self.hint}".strip()
-
-
-def _on_one_line(text: str) -> str:
-    """A sentence as every window and terminal can show it: what a file says may hold anything, and is escaped."""
-    if text.isprintable():
-        return text
-    return "".join(
-        c.encode("unicode_escape").decode("ascii") if unicodedata.category(c) in _NOT_SHOWN else c for c in text
-    )
 
 
 class InputError(A3SError):

@@ -10,7 +10,6 @@ import faulthandler
 import logging
 import logging.handlers
 import platform
-import re
 import sys
 import threading
 import traceback
@@ -188,27 +187,6 @@ def crash_hooks(on_crash: Callable[[Crash], None] | None = None) -> Iterator[Non
         yield
     finally:
         sys.excepthook, threading.excepthook = former, former_thread
-
-
-_CODE = re.compile(r"(?:[A-Za-z]:)?[^\s'\"<>|]*?[/\\\\](?=(?:a3s_desktop|site-packages|lib[/\\\\]python)[/\\\\])")
-_PATH = re.compile(r"(?:[A-Za-z]:[/\\\\]|\\\\\\\\|~?/)[^\n'\"“”„:<>|]*")
-_IMAGE = re.compile(
-    r"[^\s'\"“”„/\\\\]+\.(?:jpe?g|png|webp|gif|bmp|tiff?|hei[cf]|avif|a3s|csv|tsv|npy|npz|json)\b", re.I
-)
-_QUOTED = re.compile(r"'[^'\n]{1,400}'|“[^”\n]{1,400}”|„[^“\n]{1,400}“")
-
-
-def without_names(text: str) -> str:
-    """A log or traceback without the names of images, folders and projects; places in the program's code stay."""
-    lines = []
-    for line in text.splitlines():
-        code = re.match(r'\s*File "([^"]*)"', line)
-        if code is not None:
-            lines.append(line.replace(code[1], _CODE.sub("", code[1])))
-        else:
-            bare = _QUOTED.sub("'…'", line)
-            lines.append(_IMAGE.sub("…", _PATH.sub("/…", bare)))
-    return "\n".join(lines)
 
 
 def log_tail(path: Path | None, lines: int = 60) -> str:

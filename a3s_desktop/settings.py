@@ -20,6 +20,7 @@ from typing import Any
 
 from a3s_desktop.actions import ACTIONS, effective_keys
 from a3s_desktop.i18n import LANGUAGES, tr
+from a3s_desktop.printable import escaped
 
 VERSION = 1
 MAX_RECENT = 12
@@ -122,7 +123,7 @@ def _text(value: Any) -> str:
 
 
 def _name(value: Any) -> str:
-    return " ".join(_text(value).split())[:LONGEST_NAME]
+    return escaped(" ".join(_text(value).split()))[:LONGEST_NAME]
 
 
 def system_user() -> str:

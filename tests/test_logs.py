@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from a3s_desktop.logs import MAX_BYTES, Crash, LogFile, crash_hooks, log_tail, start_logging, without_names
+from a3s_desktop.logs import MAX_BYTES, Crash, LogFile, crash_hooks, log_tail, start_logging
 
 
 @pytest.fixture
@@ -77,31 +77,3 @@ def test_an_error_while_telling_is_logged(log_file: LogFile) -> None:
     assert sys.excepthook is before
     assert log_file.path is not None
     assert "no window" in log_file.path.read_text(encoding="utf-8")
-
-
-@pytest.mark.parametrize(
-    "line",
-    [
-        "InputError: cannot read '/home/anna/Wale/IMG 12.jpg' (cut)",
-        r"OSError: [Errno 13] C:\\Users\\anna\\Wale\\IMG 12.jpg",
-        r"OSError: \\\\server\\anna\\Wale",
-        "2026-01-01 INFO MainThread a3s_desktop.ui.bridge: opened /home/anna/Wale p1",
-        "2026-01-01 WARNING decoding failed: Wale-anna.JPEG",
-        "NameTakenError: The name “anna Wale” is taken.",
-        "NameTakenError: Der Name „anna Wale“ ist vergeben.",
-        'File "/home/anna/Wale/lib/python3.11/site-packages/numpy/core.py", line 3',
-    ],
-)
-def test_details_name_no_image_folder_or_project(line: str) -> None:
-    bare = without_names(line)
-    assert "anna" not in bare
-    assert "Wale" not in bare
-
-
-def test_details_keep_what_helps_to_find_a_bug() -> None:
-    text = """A3S Desktop 1.2, Python 3.11.7, Linux-6.1-x86_64
-Traceback (most recent call last):
-  File "/opt/x/a3s_desktop/ui/shell.py", line 31, in open_project
-    return self._rooms[number]
-KeyError: 17"""
-    assert without_names(text) == text.replace("/opt/x/", "")

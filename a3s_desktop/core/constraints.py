@@ -32,7 +32,7 @@ class ConstraintStore:
         self._log = log
         self._parent: dict[int, int] = {}
         self._component: dict[int, list[int]] = {}  # root -> members, the root's own subtree first
-        self._cannot: dict[int, dict[int, tuple[int, int]]] = {}  # root -> root -> the answered pair behind it
+        self._cannot: dict[int, dict[int, Constraint]] = {}  # root -> root -> the answer behind it
         self._links: dict[int, list[int]] = {}  # must-link answers as a graph, to explain a closure
         self._constraints: list[Constraint] = []
         self._skipped: dict[tuple[int, int], bool] = {}  # pair -> whether for good
@@ -119,10 +119,12 @@ class ConstraintStore:
             return self._path(i, j)
         evidence = self._cannot.get(a, {}).get(b)
         if evidence is None and a in self._identity and b in self._identity:
-            evidence = (self._identity[a], self._identity[b])
+            evidence = (self._identity[a], self._identity[b], Answer.DIFFERENT)
         if evidence is None:
             return ()
-        u, v = evidence if self.find(evidence[0]) == a else (evidence[1], evidence[0])
+        u, v, _ = evidence
+        if self.find(u) != a:
+            u, v = v, u
         return (*self._path(i, u), (u, v, Answer.DIFFERENT), *self._path(v, j))
 
     # --- changing
@@ -156,6 +158,7 @@ class ConstraintStore:
             )
         self._touch(i)
         self._touch(j)
+        constraint = (i, j, answer)  # kept once, by all that is known by it
         if answer is Answer.SAME:
             self._links.setdefault(i, []).append(j)
             self._links.setdefault(j, []).append(i)
@@ -163,8 +166,8 @@ class ConstraintStore:
             if known is None:
                 self._union(self.find(i), self.find(j))
         elif known is None:
-            self._separate(self.find(i), self.find(j), (i, j))
-        self._constraints.append((i, j, answer))
+            self._separate(self.find(i), self.find(j), constraint)
+        self._constraints.append(constraint)
         self._log.push(self._drop_constraint)
 
     def identify(self, i: int) -> None:
@@ -240,7 +243,7 @@ class ConstraintStore:
             if other not in self._cannot.get(a, ()):
                 self._separate(a, other, evidence)
 
-    def _separate(self, a: int, b: int, evidence: tuple[int, int]) -> None:
+    def _separate(self, a: int, b: int, evidence: Constraint) -> None:
         self._cannot.setdefault(a, {})[b] = evidence
         self._cannot.setdefault(b, {})[a] = evidence
         self._log.push(self._unseparate, a, b)
@@ -255,7 +258,7 @@ class ConstraintStore:
         del self._cannot[a][b]
         del self._cannot[b][a]
 
-    def _put_cannot(self, a: int, b: int, evidence: tuple[int, int]) -> None:
+    def _put_cannot(self, a: int, b: int, evidence: Constraint) -> None:
         self._cannot[a][b] = evidence
 
     def _ununion(self, a: int, b: int, kept: int) -> None:

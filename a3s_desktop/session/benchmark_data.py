@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import math
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
@@ -18,6 +17,7 @@ from a3s_desktop.storage import array_files, files
 from a3s_desktop.storage.features import check_features, load_features
 from a3s_desktop.storage.matching import load_labels
 from a3s_desktop.storage.names import can_be_path
+from a3s_desktop.strict_json import parse_json
 
 DESCRIPTION = "dataset.json"
 FACE_WIDTH = 512
@@ -127,7 +127,7 @@ def read_cases(folder: Path, wanted: Collection[str] = ()) -> list[Case]:
 def _description(path: Path) -> dict[str, Any]:
     """Name, labels and cases [(name, [view, ...]), ...] of a data set, checked."""
     try:
-        given = json.loads(path.read_text(encoding="utf-8"))
+        given = parse_json(path.read_text(encoding="utf-8"))
         cases = [(_text(case["name"]), [_text(view) for view in case["features"]]) for case in given["cases"]]
         checked = {"name": _text(given["name"]), "labels": _text(given["labels"]), "cases": cases}
     except OSError as error:

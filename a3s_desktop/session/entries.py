@@ -13,6 +13,9 @@ from a3s_desktop.core.correction import Correction, pair_of, samples_of
 from a3s_desktop.core.types import Answer, Question, Reason
 from a3s_desktop.errors import InputError, ProjectError
 from a3s_desktop.i18n import tr
+from a3s_desktop.printable import escaped
+
+_LONGEST_AUTHOR = 200
 
 
 class CorrectionKind(enum.StrEnum):
@@ -320,7 +323,7 @@ def author_of(payload: Mapping[str, Any]) -> str:
     author = payload.get("by", "")
     if not isinstance(author, str):
         raise TypeError("an author that is no text")
-    return author
+    return escaped(author)[:_LONGEST_AUTHOR]  # of another person's copy, or by hand
 
 
 def links_among(entry: Entry, wanted: Collection[tuple[int, int, str]]) -> Iterator[tuple[int, int, str]]:

@@ -40,6 +40,8 @@ REDO = "redo"
 
 _READERS: Mapping[str, type[Entry]] = {ANSWER: RecordedAnswer, CORRECT: RecordedCorrection, AUDIT: RecordedAudit}
 
+_COUNTED = 8  # every so many entries keep the tally
+
 Amendments = Mapping[int, Amendment]
 """Number of an entry -> its new answer; None: it is withdrawn."""
 
@@ -99,8 +101,8 @@ class HistoryNode:
     before : HistoryNode or None
     count : int
         Number of the entry, from 1; it stays the same when an older entry is changed.
-    tally : Tally
-        Up to and including this entry.
+    counted : Tally or None
+        Up to and including this entry, kept with every eighth one: a day has tens of thousands.
     names : Names
         Those in force after this entry.
     digest : bytes
@@ -118,12 +120,25 @@ class HistoryNode:
     entry: Entry
     before: HistoryNode | None
     count: int
-    tally: Tally
+    counted: Tally | None
     names: Names
     digest: bytes
     edited: bool = False
     audits: tuple[RecordedAudit, ...] = ()
     joined: bool = False
+
+    @property
+    def tally(self) -> Tally:
+        """How many entries there are of each kind, this one included."""
+        later: list[Entry] = []
+        node: HistoryNode | None = self
+        while node is not None and node.counted is None:
+            later.append(node.entry)
+            node = node.before
+        tally = node.counted if node is not None and node.counted is not None else Tally()
+        for entry in reversed(later):
+            tally = tally.plus(entry)
+        return tally
 
 
 @dataclass(frozen=True, slots=True)
@@ -382,6 +397,6 @@ def _link(before: HistoryNode | None, entry: Entry, edited: bool = False, joined
     audits = before.audits if before else ()
     if isinstance(entry, RecordedAudit) and not entry.withdrawn:
         audits = (*audits, entry)
-    tally = before.tally if before else Tally()
     count, edited = (before.count + 1, before.edited or edited) if before else (1, edited)
-    return HistoryNode(entry, before, count, tally.plus(entry), names, digest.digest(), edited, audits, joined)
+    counted = None if count % _COUNTED else (before.tally if before else Tally()).plus(entry)
+    return HistoryNode(entry, before, count, counted, names, digest.digest(), edited, audits, joined)

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import enum
+import itertools
+import math
+from array import array
 from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass, field, replace
@@ -10,7 +13,14 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 
 from a3s_desktop.core.types import Answer, IntArray, PairGraph
-from a3s_desktop.session.entries import CorrectionKind, Entry, RecordedAudit, RecordedCorrection, links_among
+from a3s_desktop.session.entries import (
+    CorrectionKind,
+    Entry,
+    RecordedAnswer,
+    RecordedAudit,
+    RecordedCorrection,
+    links_among,
+)
 from a3s_desktop.session.history import HistoryNode
 from a3s_desktop.session.state import HistoryEntry
 from a3s_desktop.session.view import doubt_of, history_entry
@@ -97,6 +107,22 @@ class HistoryPage:
     row: int = -1
 
 
+@dataclass(frozen=True, slots=True)
+class Times:
+    """The answers *same* and *different* in force that were given between two moments.
+
+    Attributes
+    ----------
+    count : int
+        How many, wherever they stand: the clock may have been set wrong for a while.
+    newest : tuple of float
+        When the newest of them were given, in the order of the history, newest first; POSIX seconds.
+    """
+
+    count: int
+    newest: tuple[float, ...]
+
+
 @dataclass(slots=True)
 class _Found:
     """What a filter let through, for the next page of it, and for the next answer."""
@@ -124,6 +150,8 @@ class HistoryList:
         self._nodes: list[HistoryNode] = []
         self._doubts: list[float] = []  # of the first entries; the rest when they are asked for
         self._found = _Found(HistoryFilter(), None, ())
+        self._span = (0.0, 0.0)
+        self._given = array("q")  # how many of the first entries are answers of that span
         self._labels: IntArray = np.zeros(0, np.int32)
         self._conflicts: tuple[int, ...] = ()
         self._author = ""
@@ -138,7 +166,7 @@ class HistoryList:
             later.append(node)
             node = node.before
         kept = node.count if node is not None else 0
-        del self._nodes[kept:], self._doubts[kept:]
+        del self._nodes[kept:], self._doubts[kept:], self._given[kept:]
         del self._found.numbers[bisect_right(self._found.numbers, kept) :]
         self._found.seen = min(self._found.seen, kept)
         self._nodes += reversed(later)
@@ -170,6 +198,21 @@ class HistoryList:
         nodes = (self._nodes[number - 1] for number in chosen)
         entries = tuple(history_entry(self._graph, node, self._conflicts, self._author) for node in nodes)
         return HistoryPage(wanted, len(numbers), len(self._nodes), offset, entries, row)
+
+    def times(self, since: float, until: float = math.inf, newest: int = 100) -> Times:
+        """How many answers were given from ``since`` to before ``until`` (POSIX seconds), and when the newest were.
+
+        Asked for after every answer of a day: only what is new since the last time is looked at.
+        """
+        if self._span != (since, until):
+            self._span, self._given = (since, until), array("q")
+        count = self._given[-1] if self._given else 0
+        for node in self._nodes[len(self._given) :]:
+            count += _is_given(node.entry, since, until)
+            self._given.append(count)
+        latest = itertools.islice(reversed(self._nodes), 10 * newest)
+        given = (node.entry.when for node in latest if _is_given(node.entry, since, until))
+        return Times(count, tuple(itertools.islice(given, newest)))
 
     def touching(self, number: int) -> tuple[int, int]:
         """How many entries are later than one, and how many of these are about the same clusters."""
@@ -276,6 +319,12 @@ def items_of(entry: Entry) -> Collection[int]:
     if isinstance(entry, RecordedCorrection):
         return {*entry.shown, *entry.anchors, *entry.correction.samples()}
     return entry.shown
+
+
+def _is_given(entry: Entry, since: float, until: float) -> bool:
+    """Whether it is an answer of that span that says something of its two images."""
+    said = isinstance(entry, RecordedAnswer) and entry.answer.is_constraint and not entry.withdrawn
+    return said and since <= entry.when < until
 
 
 def _is_without_effect(entry: Entry) -> bool:

@@ -224,6 +224,6 @@ def load_base(workspace: Workspace) -> Base | None:
         return None
     try:
         return Base.from_json(*found)
-    except (KeyError, TypeError, ValueError) as error:
+    except (KeyError, TypeError, ValueError, AttributeError, OverflowError) as error:
         log.warning("What was kept when images were added to %s is damaged: %s", workspace.folder, error)
         return None

@@ -16,10 +16,10 @@ from a3s_desktop.storage import files, salvage
 from a3s_desktop.storage.backup import restore_backup
 from a3s_desktop.storage.backup_file import JOURNAL, Backup, damaged, paths_in, read_facts, time_of, unpack
 from a3s_desktop.storage.items import Items
+from a3s_desktop.storage.journal_files import look_at
 from a3s_desktop.storage.journal_types import Record
 from a3s_desktop.storage.pointer import project_folder
 from a3s_desktop.storage.project_file import epoch_of, items_name, read_project_file
-from a3s_desktop.storage.sqlite import beside
 from a3s_desktop.task import Task
 
 LAST = 6
@@ -191,12 +191,12 @@ def look_at_now(project: Path, task: Task) -> Present:
     """
     path = project_folder(project) / JOURNAL
     try:
-        data, log = files.read_bytes(path), files.read_bytes(beside(path, "-wal"))
-        found = salvage.salvage(data, log)
+        seen = look_at(path)
+        found = salvage.salvage(seen.data, seen.log, seen.undo)
         history = _history(found.records, task)
     except (A3SError, OSError):
         return Present()
-    whole = bool(data) and found.seen <= len(found.records)
+    whole = bool(seen.data) and found.seen <= len(found.records)
     return Present(tuple(one.checksum for one in found.records), _answers(history), whole)
 
 

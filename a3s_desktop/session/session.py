@@ -192,15 +192,6 @@ class Session(Transactions):
         shown = {(min(one.left, one.right), max(one.left, one.right)) for one in self._history.audits}
         return draw_pair(self.engine, shown, self._source.options.seed)
 
-    def times(self, since: float) -> tuple[float, ...]:
-        """When the answers *same* and *different* were given, newest first, from ``since`` (POSIX seconds) on."""
-        found = itertools.takewhile(lambda node: node.entry.when >= since, self._history.nodes())
-        return tuple(
-            node.entry.when
-            for node in found
-            if isinstance(node.entry, RecordedAnswer) and node.entry.answer.is_constraint and not node.entry.withdrawn
-        )
-
     def look_ahead(self) -> LookAhead:
         """The next question, whichever answer is given, for decoding its images early; and what the answers would do.
 

@@ -14,11 +14,9 @@ import json
 import sqlite3
 import time
 import zipfile
-import zlib
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
-from typing import Any
 
 from a3s_desktop.errors import ProjectError
 from a3s_desktop.i18n import tr
@@ -26,12 +24,13 @@ from a3s_desktop.storage import drives, files, salvage, sqlite
 from a3s_desktop.storage.journal_files import look_at
 from a3s_desktop.storage.journal_types import CHAIN_START
 from a3s_desktop.storage.salvage import RawRecord
+from a3s_desktop.storage.zip_limits import check_archive
 
 FOLDER, SUFFIX = "backups", ".a3s-backup"
 JOURNAL, FACTS = "journal.sqlite", "backup.json"
 _FORMAT = 1
 _TRIES = 4
-_MOST = 1 << 32  # bytes of one member: far beyond any real journal
+_END_OF_TIME = 253_402_300_800.0  # the year 10000, which no calendar here shows
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,6 +125,8 @@ def read_facts(path: Path) -> Backup:
         found = facts["contents"]
         contents = None if found is None else Contents(**{name: int(value) for name, value in found.items()})
         size = files.long_path(path).stat().st_size
+        if not 0 <= facts["made"] < _END_OF_TIME or min(facts["epoch"], facts["records"]) < 0:
+            raise ValueError("numbers that cannot be")
         values = float(facts["made"]), str(facts["reason"]), int(facts["epoch"]), int(facts["records"])
         return Backup(path, *values, str(facts["chain"]), contents, size)
     except OSError as error:
@@ -240,18 +241,18 @@ def time_of(path: Path) -> float:
 
 
 _DAMAGE: tuple[type[Exception], ...] = (
-    *(zipfile.BadZipFile, ValueError, KeyError, TypeError, EOFError, OverflowError, RecursionError),
+    *(zipfile.BadZipFile, ValueError, KeyError, TypeError, AttributeError, EOFError, OverflowError, RecursionError),
     *(NotImplementedError, RuntimeError, sqlite3.Error),
 )
 
 
 def _member(archive: zipfile.ZipFile, name: str) -> bytes:
-    info: Any = archive.getinfo(name)
-    if info.file_size > _MOST:
-        raise ValueError("too large")
+    check_archive(archive)
     try:
-        return archive.read(info)
-    except zlib.error as error:
+        return archive.read(archive.getinfo(name))
+    except Exception as error:  # what unpacks raises anything
+        if isinstance(error, OSError) and error.errno is not None:
+            raise  # the drive's, not the file's
         raise ValueError(str(error)) from error
 
 

@@ -109,7 +109,9 @@ def _features(project: Path, facts: dict[str, Any], task: Task) -> Iterator[Find
         path = project / feature_name(index, epoch_of(facts))
         try:
             values = array_files.load_array(path)
-            whole = values.shape == (one.get("rows"), one["columns"]) and array_files.hash_array(values) == one["sha256"]
+            whole = (
+                values.shape == (one.get("rows"), one["columns"]) and array_files.hash_array(values) == one["sha256"]
+            )
         except (OSError, ValueError):
             whole = False
         if whole:

@@ -33,7 +33,7 @@ def stamp_of(file: Path) -> Stamp | None:
     """Size and time of a file; None where it cannot be read."""
     try:
         facts = os.stat(files.long_path(file))
-    except OSError:
+    except (OSError, ValueError):  # the latter: a name that no file here can have
         return None
     return facts.st_size, facts.st_mtime_ns
 

@@ -12,6 +12,8 @@ from a3s_desktop.errors import ProjectError
 from a3s_desktop.i18n import tr
 from a3s_desktop.storage import files
 from a3s_desktop.storage.keys import Part, locate_part, split_key
+from a3s_desktop.storage.names import can_be_path
+from a3s_desktop.strict_json import parse_json
 
 
 class Items:
@@ -41,7 +43,10 @@ class Items:
 
         It names the rectangle, too, where the item is a part of a photo; see `photo` for the file itself.
         """
-        return files.long_path(self.root.joinpath(*self.paths[index].split("/")))
+        path = self.paths[index]
+        if not can_be_path(path):  # from another system, or made up: it is missing, not a failure wherever it is opened
+            path = path.encode("utf-8", "replace").decode("utf-8")
+        return files.long_path(self.root.joinpath(*path.split("/")))
 
     def photo(self, index: int) -> Path:
         """Absolute path of the file in which an item is."""
@@ -79,7 +84,9 @@ class Items:
             The text is damaged, or a path would lead out of the image folder.
         """
         try:
-            values: Any = json.loads(text)
+            values: Any = parse_json(text)
+            if not isinstance(values["paths"], list):
+                raise TypeError(tr("it is no list"))
             paths = tuple(values["paths"])
             problems = {int(key): str(reason) for key, reason in values["problems"].items()}
         except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:

@@ -34,6 +34,7 @@ from a3s_desktop.storage.journal_types import (
     kept_snapshots,
     link,
 )
+from a3s_desktop.storage.zip_limits import check_archive
 
 _PAGE = 500  # records fetched at a time
 _MOST_UNPACKED = 1 << 29  # bytes of a snapshot's arrays: far beyond any real one
@@ -263,6 +264,7 @@ def unpack_arrays(blob: bytes) -> Arrays:
     """Inverse of `pack_arrays`; nothing is ever unpickled. Raises `ValueError` for what that cannot have written."""
     try:
         with zipfile.ZipFile(io.BytesIO(blob)) as archive:
+            check_archive(archive)
             members = archive.infolist()
             if sum(info.file_size for info in members) > _MOST_UNPACKED:
                 raise ValueError("too large")

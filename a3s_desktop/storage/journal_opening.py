@@ -197,7 +197,8 @@ def _rebuild(path: Path, before: JournalFiles) -> Recovery:
     found = max(chains, key=lambda each: len(each.records))
     more, source = backup_file.continued(path.parent, found.records)
     found = salvage.Salvaged(found.records + more, found.seen)
-    kept = keep_aside(path) if path.exists() or beside(path, LOG).exists() else ""
+    there = any(beside(path, suffix).exists() for suffix in ("", LOG, UNDO))
+    kept = keep_aside(path) if there else ""
     building = files.temporary_name(path.parent)
     try:
         create_journal(building, found.records, path)
@@ -266,6 +267,8 @@ def _carry_snapshots(damaged: Path, fresh: sqlite3.Connection, records: list[Raw
         inside = look_at(damaged).place(Path(folder) / "damaged")
         with contextlib.closing(sqlite.connect(inside)) as old:
             old.execute("PRAGMA writable_schema = ON")  # lets SQLite read a file that was cut off
+            if not sqlite.holds_only(old, sqlite.SCHEMA):
+                return
             query = "SELECT seq, chain, meta, checksum, arrays FROM snapshots WHERE seq <= ? ORDER BY seq DESC"
             for row in old.execute(query, (len(records),)):
                 seq, chain, text, checksum, blob = row

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import stat
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -16,6 +15,7 @@ from a3s_desktop.storage.export import JUNK, plain_name
 from a3s_desktop.storage.keys import part_key
 from a3s_desktop.storage.names import NameIndex
 from a3s_desktop.storage.parts import rectangle, rectangle_columns
+from a3s_desktop.strict_json import parse_json
 
 LARGEST = 400_000_000
 _NAME_COLUMNS = ("label", "name", "identity", "individual", "person", "class", "cluster", "id")
@@ -119,8 +119,8 @@ def _table_rows(path: Path) -> Iterator[_Row]:
 
 def _json_rows(path: Path) -> Iterator[_Row]:
     try:
-        values: Any = json.loads(tables.read_text(path))
-    except (ValueError, RecursionError) as error:
+        values: Any = parse_json(tables.read_text(path))
+    except ValueError as error:
         raise InputError(tr("{path} is not valid JSON ({error}).", path=files.show(path), error=error)) from error
     own = isinstance(values, dict) and values.get("format") == "a3s-clusters"
     if own:

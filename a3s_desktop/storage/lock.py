@@ -7,6 +7,7 @@ import datetime
 import errno
 import json
 import logging
+import math
 import os
 import platform
 import sys
@@ -16,7 +17,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from a3s_desktop.errors import ProjectError, ProjectLockedError
-from a3s_desktop.i18n import tr
+from a3s_desktop.i18n import tr, trn
 from a3s_desktop.storage import files
 
 if sys.platform == "win32":
@@ -56,14 +57,21 @@ class Holder:
     def __str__(self) -> str:
         if not self.pid:
             return tr("another window")
-        who = f"process {self.pid}" + (f" on {self.host}" if self.host else "")
-        if not self.since:
-            return who
         try:
-            when = datetime.datetime.fromtimestamp(self.since, datetime.UTC).astimezone()
+            when = datetime.datetime.fromtimestamp(self.since, datetime.UTC).astimezone() if self.since else None
         except (ValueError, OverflowError, OSError):  # no time that there is
-            return who
-        return f"{who} since {when:%Y-%m-%d %H:%M}"
+            when = None
+        facts = {"pid": str(self.pid), "host": self.host, "when": f"{when:%Y-%m-%d %H:%M}" if when else ""}
+        if self.host and when:
+            return tr("process {pid} on {host} since {when}", **facts)
+        if self.host:
+            return tr("process {pid} on {host}", **facts)
+        return tr("process {pid} since {when}", **facts) if when else tr("process {pid}", **facts)
+
+    @property
+    def quiet(self) -> float:
+        """Seconds since the last sign of life, by our clock; negative where the other clock is ahead."""
+        return time.time() - max(self.beat, self.since)
 
 
 class FileLock:
@@ -139,7 +147,7 @@ class FileLock:
                         parent=files.show(self._path.parent),
                         holder=self.holder(),
                     ),
-                    tr("Close it there, or open it read-only here."),
+                    tr("Close it there."),
                 ) from None
             raise ProjectError(
                 tr(
@@ -184,13 +192,15 @@ class FileLock:
     def _refuse_other_computer(self, before: Holder, take_over: bool) -> None:
         if not self._every or not before.pid or before.host == self._host or take_over:
             return
-        quiet = time.time() - max(before.beat, before.since)
-        stale = not -STALE_SECONDS < quiet < STALE_SECONDS
-        hint = (
-            tr("It has given no sign of life for some time. Take it over only if nobody works there.")
-            if stale
-            else tr("Close it there, or open it read-only here.")
-        )
+        stale = not -STALE_SECONDS < before.quiet < STALE_SECONDS
+        if stale:
+            hint = tr("It has given no sign of life for some time. Take it over only if nobody works there.")
+        else:
+            hint = trn(
+                "Close it there. Where nothing runs there any more, it can be taken over in {n} minute.",
+                "Close it there. Where nothing runs there any more, it can be taken over in {n} minutes.",
+                max(1, math.ceil((STALE_SECONDS - before.quiet) / 60)),
+            )
         message = tr(
             "The project in {parent} is already open ({holder}).", parent=files.show(self._path.parent), holder=before
         )
@@ -254,6 +264,24 @@ class FileLock:
 def project_lock(folder: Path) -> FileLock:
     """The writer's lock of a project folder."""
     return FileLock(folder / "lock", BEAT_SECONDS)
+
+
+def writer_of(folder: Path) -> Holder | None:
+    """Who has a project open for writing, as far as its lock file tells; None where nobody seems to.
+
+    Takes no lock, so that nobody who wants to write is kept out meanwhile.
+    """
+    holder = project_lock(folder).holder()
+    if not holder.pid or not -STALE_SECONDS < holder.quiet < STALE_SECONDS:
+        return None
+    if sys.platform != "win32" and holder.host == platform.node():
+        try:
+            os.kill(holder.pid, 0)
+        except ProcessLookupError:
+            return None  # it was killed, and could not say that it ends
+        except OSError:
+            return holder  # another user's
+    return holder
 
 
 if sys.platform == "win32":

@@ -116,7 +116,11 @@ def _children(data: memoryview, wanted: int) -> list[memoryview]:
 
 
 def _text(data: memoryview, wanted: int) -> str:
-    return bytes(next(iter(_children(data, wanted)), memoryview(b""))).decode("utf-8")
+    return next(reversed(_texts(data, wanted)), "")
+
+
+def _texts(data: memoryview, wanted: int) -> list[str]:
+    return [bytes(value).decode("utf-8") for value in _children(data, wanted)]
 
 
 def _value(info: memoryview) -> tuple[str, str, tuple[int | None, ...]]:
@@ -138,10 +142,11 @@ def _external(data: memoryview, message: str, depth: int) -> Iterator[str]:
     if depth > _DEEPEST:
         raise OnnxFileError(tr("it is nested too deeply"))
     if message == "tensor":
-        entries = {_text(entry, 1): _text(entry, 2) for entry in _children(data, 13)}
-        outside = any(number == 14 and value == 1 for number, _, value in _fields(data))
-        if entries or outside:
-            yield entries.get("location", "")
+        # Of a field that is there more than once, readers take the last; here each is looked at, in every entry.
+        entries = [(_texts(entry, 1), _texts(entry, 2)) for entry in _children(data, 13)]
+        places = [place for names, values in entries if "location" in names for place in values or [""]]
+        outside = any(number == 14 and value != 0 for number, _, value in _fields(data))
+        yield from places or ([""] if entries or outside else [])
         return
     for number, _, value in _fields(data):
         inside = _INSIDE[message].get(number)

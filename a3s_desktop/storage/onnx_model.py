@@ -166,9 +166,9 @@ def _read(model: str) -> tuple[bytes, Facts, Path | None]:
 
 
 def _check_place(path: Path, folder: Path, place: str) -> None:
-    target = Path(os.path.realpath(folder / place))
-    inside = bool(place) and not os.path.isabs(place) and ":" not in place and "\\" not in place and "\0" not in place
-    if not inside or folder not in target.parents:
+    inside = bool(place) and not os.path.isabs(place) and not any(mark in place for mark in ":\\\0")
+    target = Path(os.path.realpath(folder / place)) if inside else folder
+    if folder not in target.parents:
         raise InputError(
             tr(
                 "The model {path} wants to read weights outside of its own folder ({place}).",

@@ -17,6 +17,7 @@ from a3s_desktop.i18n import tr
 from a3s_desktop.storage import backup_file, files
 from a3s_desktop.storage.embedding_options import EmbeddingOptions
 from a3s_desktop.storage.spec import ProjectSpec, SpecReport
+from a3s_desktop.strict_json import parse_json
 
 FORMAT = "a3s-project"
 VERSION = 1
@@ -106,9 +107,11 @@ def read_project_file(folder: Path) -> dict[str, Any]:
             tr("Check the folder."),
         ) from error
     try:
-        facts = json.loads(raw)
-    except (ValueError, RecursionError) as error:
-        raise ProjectError(tr("{path} is damaged.", path=files.show(path)), tr("Restore it from a backup.")) from error
+        facts = parse_json(raw)
+    except ValueError as error:
+        raise ProjectError(
+            tr("{path} is damaged ({reason}).", path=files.show(path), reason=error), tr("Restore it from a backup.")
+        ) from error
     if not isinstance(facts, dict) or facts.get("format") != FORMAT:
         raise ProjectError(
             tr("{path} is not of a project of this program.", path=files.show(path)), tr("Choose a project folder.")

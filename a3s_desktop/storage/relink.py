@@ -82,7 +82,7 @@ def content_of(path: Path) -> tuple[int, bytes] | None:
             digest = hashlib.blake2b(file.read(_END), digest_size=16)
             file.seek(max(0, size - _END))
             digest.update(file.read(_END))
-    except OSError:
+    except (OSError, ValueError):  # the latter: a name that no file here can have
         return None
     return size, digest.digest()
 
@@ -109,9 +109,9 @@ def load_contents(workspace: Workspace) -> Contents:
     count = len(workspace.items)
     found = workspace.load_stage("contents", mmap=False)
     if found is not None:
-        sizes, digests = found[0].get("sizes"), found[0].get("digests")
-        if sizes is not None and digests is not None and sizes.shape == (count,) and digests.shape == (count, 16):
-            return sizes, digests
+        kinds = {name: (array.dtype.str, array.shape) for name, array in found[0].items()}
+        if kinds.get("sizes") == ("<i8", (count,)) and kinds.get("digests") == ("|u1", (count, 16)):
+            return found[0]["sizes"], found[0]["digests"]
     return np.full(count, -1, np.int64), np.zeros((count, 16), np.uint8)
 
 

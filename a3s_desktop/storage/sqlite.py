@@ -188,11 +188,30 @@ def synchronise(connection: sqlite3.Connection) -> None:
         raise sqlite3.OperationalError("database is locked")
 
 
+def holds_only(connection: sqlite3.Connection, schema: str) -> bool:
+    """Whether a database has the tables of a schema, and nothing that is not in it.
+
+    A view can have no end, and a trigger can do anything with what is written: neither is touched before this is sure.
+    """
+    with contextlib.closing(sqlite3.connect(":memory:")) as model:
+        model.executescript(schema)
+        known, found = _objects(model), _objects(connection)
+    return found <= known and {one for one in known if one[0] == "table"} <= found
+
+
+def _objects(connection: sqlite3.Connection) -> set[tuple[str, str, str]]:
+    """Type, name and text of all that a database has, but for what SQLite makes by itself."""
+    rows = connection.execute("SELECT type, name, sql FROM sqlite_master WHERE sql IS NOT NULL").fetchall()
+    return {(str(kind), str(name), " ".join(str(text).split())) for kind, name, text in rows}
+
+
 def verified_end(connection: sqlite3.Connection, thorough: bool = True) -> tuple[int, str] | None:
     """``seq`` and checksum of the newest record after walking the whole chain; None where anything is damaged.
 
     ``thorough``: also look at the tables' columns and at the pages of the file.
     """
+    if thorough and not holds_only(connection, SCHEMA):
+        return None
     seq, chain = 0, CHAIN_START
     for row in connection.execute("SELECT seq, kind, payload, at, checksum FROM records ORDER BY seq"):
         record = salvage.checked(row)

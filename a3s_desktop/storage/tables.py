@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import csv
 import io
-import json
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -12,6 +11,7 @@ from pathlib import Path
 from a3s_desktop.errors import InputError
 from a3s_desktop.i18n import number, tr
 from a3s_desktop.storage import files
+from a3s_desktop.strict_json import parse_json
 
 FILE_COLUMNS = ("file", "path", "filename", "file_name", "filepath", "image", "name")
 LABEL_COLUMNS = ("label", "class", "identity", "person", "individual", "cluster", "id")
@@ -183,8 +183,8 @@ def load_order(path: Path) -> tuple[str, ...]:
 
 def _json_list(path: Path) -> list[str]:
     try:
-        values = json.loads(read_text(path))
-    except (ValueError, RecursionError) as error:
+        values = parse_json(read_text(path))
+    except ValueError as error:
         raise InputError(
             tr("{path} is not valid JSON ({error}).", path=files.show(path), error=error),
             tr("Write a list of file names."),

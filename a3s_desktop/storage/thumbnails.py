@@ -34,6 +34,8 @@ _WAITING = 16 * _BATCH  # copies that wait while another program writes; more ar
 _PATIENCE = (200, 5000)  # ms that a write waits for another program's: while working, at the end
 _ROOM = 0.9  # what is left of the bound after old copies were dropped, so that it is not done at every write
 _OVERHEAD = 120  # bytes of a row besides its data
+# What a damaged file leads to: SQLite's own errors, names that are no text, sums of what are no numbers.
+_ERRORS = (sqlite3.Error, ValueError, TypeError, OverflowError)
 _COLUMNS = "rowid, used, width, height, cut, data"
 
 _log = logging.getLogger(__name__)
@@ -103,7 +105,7 @@ class ThumbnailStore:
                 return None
             try:
                 row = connection.execute(f"SELECT {_COLUMNS} FROM copies WHERE key = ?", (key,)).fetchone()
-            except sqlite3.Error as error:
+            except _ERRORS as error:
                 self._failed(error)
                 return None
             if row is None:
@@ -132,7 +134,7 @@ class ThumbnailStore:
                 return not self._pending
             try:
                 return not self._pending and not connection.execute("SELECT 1 FROM copies LIMIT 1").fetchall()
-            except sqlite3.Error as error:
+            except _ERRORS as error:
                 self._failed(error)
                 return True
 
@@ -154,7 +156,7 @@ class ThumbnailStore:
                 connection.execute("VACUUM")
                 busy, *_ = connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
                 self._total = 0
-            except sqlite3.Error as error:
+            except _ERRORS as error:
                 self._failed(error)
                 return not os.path.exists(self._path)
             return not busy
@@ -177,7 +179,7 @@ class ThumbnailStore:
                 return None
             files.make_folders(self._path.parent)
             self._connection = self._begin()
-        except (OSError, StorageFailedError, sqlite3.Error) as error:
+        except (OSError, StorageFailedError, *_ERRORS) as error:
             self._failed(error)
         return self._connection
 
@@ -222,7 +224,7 @@ class ThumbnailStore:
                 self._total += sum(len(c.data) + _OVERHEAD for c in copies.values())
                 if self._total > self._max_bytes:
                     self._total = self._drop_old(connection)
-        except sqlite3.Error as error:
+        except _ERRORS as error:
             self._failed(error)
             self._keep_waiting(copies, touched)
 
@@ -251,7 +253,8 @@ class ThumbnailStore:
         if isinstance(error, sqlite3.Error) and sqlite.is_busy(error):
             return
         self._release()
-        damaged = isinstance(error, sqlite3.Error) and sqlite.is_damage(error) and not self._anew
+        outside = isinstance(error, OSError | StorageFailedError)
+        damaged = not outside and (not isinstance(error, sqlite3.Error) or sqlite.is_damage(error)) and not self._anew
         _log.warning("the small copies of images are %s: %s", "begun anew" if damaged else "not kept", error)
         self._anew = True
         self._usable = damaged and remove_thumbnails(self._path)
@@ -265,7 +268,7 @@ class ThumbnailStore:
 
 def _is_ours(connection: sqlite3.Connection) -> bool:
     known = [connection.execute(f"PRAGMA {name}").fetchone()[0] for name in ("application_id", "user_version")]
-    return known == [_APPLICATION, _VERSION]
+    return known == [_APPLICATION, _VERSION] and sqlite.holds_only(connection, _SCHEMA)
 
 
 def _make_tables(connection: sqlite3.Connection) -> None:

@@ -33,6 +33,7 @@ import numpy.typing as npt
 from a3s_desktop.core.types import FloatArray, InitialOptions, InitialState, StrategyOptions
 from a3s_desktop.errors import InputError, ProjectError, ReadOnlyError
 from a3s_desktop.i18n import tr
+from a3s_desktop.printable import escaped
 from a3s_desktop.storage import array_files, files
 from a3s_desktop.storage.artifacts import Arrays, ArtifactStore, fingerprint
 from a3s_desktop.storage.conflicts import undecided
@@ -60,6 +61,7 @@ __all__ = ["ProjectSpec", "SpecReport", "Workspace", "check_spec", "create_works
 JOURNAL_FILE, ARTIFACTS_FOLDER = "journal.sqlite", "artifacts"
 _LABELS = "labels.json"
 _BLOCK_VALUES = 1 << 20
+_LONGEST_NAME = 200
 _OF_EPOCH = re.compile(r"items(?:-(\d{1,7}))?\.json|features-(?:(\d{1,7})-)?\d{1,7}\.npy")
 
 
@@ -89,7 +91,7 @@ class Workspace:
         self.folder = folder
         self.facts = facts
         self.epoch = epoch_of(facts)
-        self.name = str(facts["name"])
+        self.name = escaped(str(facts["name"]))[:_LONGEST_NAME]
         self.id = str(facts["id"])
         self.read_only = lock is None
         self.items = items
@@ -115,8 +117,7 @@ class Workspace:
         if copies:
             self.warnings += (
                 tr(
-                    "A program that synchronises folders left copies of changes made on two computers: {names}. "
-                    "Merge them, or keep them until you have looked at them.",
+                    "A sync tool left copies of what was done on another computer: {names}.",
                     names=", ".join(files.show(one.name) for one in copies[:5]),
                 ),
             )
@@ -203,7 +204,9 @@ class Workspace:
         """The map's layout, float32 (N, 2); None where there is none."""
         found = self.load_stage("layout", mmap=False)  # it is replaced while it is shown
         points = found[0].get("points") if found else None
-        return points if points is not None and points.shape == (len(self.items), 2) else None
+        if points is None or points.shape != (len(self.items), 2) or points.dtype != np.float32:
+            return None
+        return points if np.isfinite(points).all() else None
 
     def save_layout(self, points: FloatArray) -> None:
         """Keep the map's layout. Raises `StorageFailedError`, `ReadOnlyError`."""

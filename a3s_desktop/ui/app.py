@@ -23,7 +23,8 @@ from PySide6.QtGui import QIcon
 from PySide6.QtWidgets import QApplication
 
 from a3s_desktop import __version__, i18n
-from a3s_desktop.i18n import tr
+from a3s_desktop.errors import InputError
+from a3s_desktop.i18n import number, tr
 from a3s_desktop.logs import crash_hooks, qt_level, start_logging
 from a3s_desktop.resources import resource
 from a3s_desktop.settings import SettingsStore
@@ -40,6 +41,7 @@ if TYPE_CHECKING:
 __all__ = ["main", "make_application", "speak"]
 
 TRACE_VARIABLE = "A3S_TRACE_FILE"  # see trace.py
+_DEPTH = 15  # bits of a pixel from which on Qt can draw on an X11 display; below it would leave a black window
 _FAILED_STARTS = 2  # in a row, after which safe mode is offered
 # The GUI thread asks for the interpreter after every Qt call; a worker that computes in Python gives it up this often.
 _SWITCH = 0.001  # seconds
@@ -57,6 +59,18 @@ def make_application(arguments: list[str] | None = None) -> QApplication:
     app.setDesktopFileName(NAME)
     app.setWindowIcon(QIcon(str(resource("icons", "app.svg"))))  # drawn in the sizes that the desktop asks for
     return app
+
+
+def check_display(app: QApplication) -> None:
+    """Raise `InputError` where the window could not be seen, so that nobody answers what is not shown."""
+    if app.platformName() == "xcb" and app.primaryScreen().depth() < _DEPTH:
+        raise InputError(
+            tr(
+                "This display has too few colours ({bits} bits): nothing can be drawn on it.",
+                bits=number(app.primaryScreen().depth()),
+            ),
+            tr("Set the display, or the remote desktop, to 15 bits or more."),
+        )
 
 
 def speak(app: QApplication, setting: str) -> str:
@@ -90,6 +104,11 @@ def main(project: Path | None = None, read_only: bool = False, demo: str | None 
     -------
     int
         Exit code.
+
+    Raises
+    ------
+    InputError
+        The display cannot show the window.
     """
     places = user_places()
     log_file = start_logging(places.logs)
@@ -102,6 +121,11 @@ def main(project: Path | None = None, read_only: bool = False, demo: str | None 
     try:
         keep_in(places.qt_settings.parent)
         app = make_application()
+        try:
+            check_display(app)
+        except InputError:
+            last_run.end()  # it is not the program that failed
+            raise
         safe_mode = safe_mode or (former.failed_starts >= _FAILED_STARTS and _wants_safe_mode())
         settings = SettingsStore(None if safe_mode else places.settings)
         for problem in settings.problems:

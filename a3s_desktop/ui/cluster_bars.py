@@ -9,7 +9,7 @@ from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QSizePolicy, QToolButton, QVBoxLayout, QWidget
 
 from a3s_desktop.i18n import mark, number, tr
-from a3s_desktop.ui.plain import plain_tip
+from a3s_desktop.ui.plain import key_off, plain_tip
 from a3s_desktop.ui.shortcuts import Shortcuts
 from a3s_desktop.ui.theme import SPACE_1, SPACE_2, SPACE_3, set_role
 
@@ -22,7 +22,10 @@ _OF_A_CLUSTER = ("cluster.accept", "cluster.next", "cluster.merge", "cluster.nam
 
 
 class ActionButton(QToolButton):
-    """A button of an action, with its key; the action enables, checks and hides it."""
+    """A button of an action, with its key; the action enables and checks it.
+
+    Not by Qt's default action: each change of that one makes a connection more (Qt 6.11), four at every answer.
+    """
 
     def __init__(self, shortcuts: Shortcuts, name: str, text: str = "", with_key: bool = True) -> None:
         super().__init__()
@@ -31,11 +34,14 @@ class ActionButton(QToolButton):
         self._shortcuts = shortcuts
         self._text = text
         self.setFocusPolicy(Qt.FocusPolicy.TabFocus)
-        self.setDefaultAction(shortcuts.action(name))
+        self._action = shortcuts.action(name)
+        self.setCheckable(self._action.isCheckable())
         set_role(self, kind="quiet")
         self.setToolButtonStyle(Qt.ToolButtonStyle.ToolButtonTextBesideIcon)
         self.setIconSize(QSize(16, 16))
-        shortcuts.action(name).changed.connect(self.refresh)
+        self._action.changed.connect(self.refresh)
+        self._action.toggled.connect(self.setChecked)
+        self.clicked.connect(self._trigger)
         self.refresh()
 
     def set_text(self, text: str) -> None:
@@ -47,14 +53,26 @@ class ActionButton(QToolButton):
     def label(self) -> str:
         """The text with its key, also where only the icon is shown."""
         keys = self._shortcuts.keys(self.name)
-        text = self._text or self.defaultAction().text()
+        text = self._text or self._action.text()
         return f"{text}  {keys[0]}" if keys and self._with_key else text
 
     @Slot()
     def refresh(self) -> None:
-        """The action has changed: Qt has taken over its text."""
+        """Look as the action does now."""
+        action = self._action
+        if self.icon().cacheKey() != action.icon().cacheKey():
+            self.setIcon(action.icon())
+        self.setEnabled(action.isEnabled())
+        self.setChecked(action.isChecked())
         self.setText(self.label)
-        self.setAccessibleName(self._text or self.defaultAction().text())
+        self.setToolTip(action.toolTip())
+        self.setStatusTip(action.statusTip())
+        self.setAccessibleName(self._text or key_off(action.text()))
+
+    @Slot()
+    def _trigger(self) -> None:
+        self._action.trigger()
+        self.setChecked(self._action.isChecked())  # the click has checked it, whatever the action makes of it
 
     def needed(self) -> int:
         """Width with text and icon."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from PySide6.QtCore import QAbstractListModel, QMimeData, QModelIndex, QObject, QPersistentModelIndex, QRect, QSize, Qt
+from PySide6.QtCore import QMimeData, QModelIndex, QObject, QPersistentModelIndex, QRect, QSize, Qt
 from PySide6.QtGui import QColor, QFontMetrics, QPainter, QPen
 from PySide6.QtWidgets import QStyle, QStyledItemDelegate, QStyleOptionViewItem, QWidget
 
@@ -14,6 +14,7 @@ from a3s_desktop.session.overview import ClusterSummary
 from a3s_desktop.ui.cluster_order import ClusterTable
 from a3s_desktop.ui.pictures import Pictures, cluster_title, draw_meter, images_text, mosaic
 from a3s_desktop.ui.plain import plain_tip
+from a3s_desktop.ui.row_model import RowModel
 from a3s_desktop.ui.theme import RADIUS, SPACE_1, SPACE_2, cluster_colour, icon_pixmap, scaled_font, tokens
 
 CARD = 164  # smallest width of a card with the space around it, logical pixels
@@ -22,7 +23,7 @@ SUMMARY_ROLE = Qt.ItemDataRole.UserRole + 1
 _Index = QModelIndex | QPersistentModelIndex
 
 
-class ClusterCards(QAbstractListModel):
+class ClusterCards(RowModel):
     """The clusters that are shown, a row each."""
 
     def __init__(self, parent: QObject | None = None) -> None:
@@ -35,6 +36,7 @@ class ClusterCards(QAbstractListModel):
         """Replace all rows."""
         self.beginResetModel()
         self.table, self._rows = table, list(rows)
+        self.replace_rows(len(self._rows))
         self.endResetModel()
 
     def cluster(self, row: int) -> ClusterSummary | None:
@@ -45,9 +47,6 @@ class ClusterCards(QAbstractListModel):
         """Cluster ids in the order of the rows."""
         clusters = self.table.clusters
         return [clusters[row].id for row in self._rows]
-
-    def rowCount(self, parent: _Index | None = None) -> int:
-        return 0 if parent is not None and parent.isValid() else len(self._rows)
 
     def data(self, index: _Index, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
         cluster = self.cluster(index.row()) if index.isValid() else None

@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from typing import Any
 
 from PySide6.QtCore import (
-    QAbstractListModel,
     QModelIndex,
     QObject,
     QPersistentModelIndex,
@@ -25,6 +24,7 @@ from a3s_desktop.ui.image_loader import ImageLoader
 from a3s_desktop.ui.member_grid import ITEMS_MIME
 from a3s_desktop.ui.pictures import Pictures, cluster_title, images_text
 from a3s_desktop.ui.plain import plain_tip
+from a3s_desktop.ui.row_model import RowModel
 from a3s_desktop.ui.theme import RADIUS_SMALL, SPACE_1, SPACE_2, scaled_font, set_role, tokens
 
 ROW_ROLE = Qt.ItemDataRole.UserRole + 1
@@ -67,7 +67,7 @@ class Row:
         return tr("{images}, alike {share}", images=images_text(self.size), share=percent(self.likeness))
 
 
-class Rows(QAbstractListModel):
+class Rows(RowModel):
     """The rows."""
 
     def __init__(self, pictures: Pictures, parent: QObject | None = None) -> None:
@@ -79,10 +79,8 @@ class Rows(QAbstractListModel):
         """Replace all rows."""
         self.beginResetModel()
         self.rows = tuple(rows)
+        self.replace_rows(len(self.rows))
         self.endResetModel()
-
-    def rowCount(self, parent: _Index | None = None) -> int:
-        return 0 if parent is not None and parent.isValid() else len(self.rows)
 
     def flags(self, index: _Index) -> Qt.ItemFlag:
         flag = Qt.ItemFlag

@@ -68,21 +68,21 @@ class ConflictFlow(QObject):
         buttons = [("close", tr("Later"))]
         if copy.plan is None:
             buttons.append(("apart", tr("Keep apart")))
-            hint, details = copy.problem, copy.problem
+            hint = copy.problem
         elif copy.plan.empty:
             buttons.append(("aside", tr("Move it aside")))
-            hint, details = tr("It is renamed, not deleted, and not asked about again."), ""
+            hint = tr("It is renamed, not deleted, and not asked about again.")
         else:
             buttons += [("apart", tr("Keep apart")), ("merge", tr("Merge them"))]
-            hint = tr(
+            hint = " ".join(plan_texts(copy.plan)) + "\n\n"
+            hint += tr(
                 "A backup is made first, undo takes the merge back in one step, and the copy is renamed, not deleted. "
                 "Kept apart, it stays as it is and is not asked about again."
             )
-            details = "\n".join((str(copy.path), *plan_texts(copy.plan)))
         self.dialog = MessageDialog(
             self._window, tr("Changes made on two computers"), copy.text(), hint,
             symbol="info" if copy.plan is not None else "warning", buttons=tuple(buttons), primary=buttons[-1][0],
-            details=details, show_details=bool(copy.plan is not None and details),
+            details=f"{copy.path}\n{copy.text()}\n{hint}",
         )  # fmt: skip
         self.dialog.chosen.connect(partial(self._on_choice, copy))
         self.dialog.open()

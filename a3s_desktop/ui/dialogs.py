@@ -22,9 +22,10 @@ from PySide6.QtWidgets import (
 )
 
 from a3s_desktop import __version__
+from a3s_desktop.discretion import without_names
 from a3s_desktop.errors import A3SError, ContradictionError
 from a3s_desktop.i18n import tr
-from a3s_desktop.logs import Crash, log_tail, without_names
+from a3s_desktop.logs import Crash, log_tail
 from a3s_desktop.ui.theme import SPACE_2, SPACE_4, SPACE_5, icon_pixmap, set_role, tokens
 
 

@@ -41,6 +41,8 @@ class Opened:
     recovered : str
         What was lost and restored where the journal was damaged; empty otherwise.
     warnings : tuple of str
+    writer : str
+        Who has it open for writing, where it is open here for reading only; empty where that is not known.
     first_layout, better_layout : callable or None
         Work for the background thread, ``work(task=task) -> (id, PointGrid)``: a picture at once, and the one
         to keep.
@@ -56,6 +58,7 @@ class Opened:
     warnings: tuple[str, ...]
     first_layout: Callable[..., tuple[int, PointGrid]] | None
     better_layout: Callable[..., tuple[int, PointGrid]] | None
+    writer: str = ""
 
 
 class Reading(enum.Enum):
@@ -65,7 +68,7 @@ class Reading(enum.Enum):
     HISTORY_PAGE = "history page"  # (filter, offset, count, anchor) -> HistoryPage
     TOUCHING = "touching"  # (number of an entry) -> later entries, those of them about the same clusters
     ENTRIES_BEHIND = "entries behind"  # (chain, dropped) -> tuple of HistoryEntry or None
-    TIMES = "times"  # (since) -> tuple of POSIX seconds, newest first
+    TIMES = "times"  # (since, until) -> Times of the answers of that span
     AUDIT_PAIR = "audit pair"  # () -> (left, right) or None
     CLUSTERS = "clusters"  # () -> tuple of ClusterSummary
     MEMBERS = "members"  # (cluster) -> tuple of (item, doubt), most doubtful first
@@ -99,12 +102,14 @@ class EngineRoom:
     def open(self, folder: Path, read_only: bool, take_over: bool, task: Task) -> Opened:
         """Open a project instead of the current one. Raises `ProjectError` and its kin."""
         from a3s_desktop.session.opening import open_session
+        from a3s_desktop.storage.lock import writer_of
 
         self.close()
         session, report = open_session(folder, read_only=read_only, task=task, take_over=take_over)
         self._session = session
         self._id = next(self._ids)
         layout = MapLayout(self._id, session.workspace)
+        writer = writer_of(session.workspace.folder) if read_only else None
         return Opened(
             id=self._id,
             folder=folder,
@@ -116,6 +121,7 @@ class EngineRoom:
             warnings=tuple(report.warnings),
             first_layout=layout.first,
             better_layout=None if layout.known else layout.better,
+            writer="" if writer is None else str(writer),
         )
 
     def close(self) -> None:
@@ -160,7 +166,7 @@ class EngineRoom:
             Reading.HISTORY_PAGE: session.listing.page,
             Reading.TOUCHING: session.listing.touching,
             Reading.ENTRIES_BEHIND: session.entries_behind,
-            Reading.TIMES: session.times,
+            Reading.TIMES: session.listing.times,
             Reading.AUDIT_PAIR: session.audit_pair,
             Reading.CLUSTERS: overview.clusters,
             Reading.MEMBERS: overview.members,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime
 import itertools
 from collections.abc import Sequence
 
@@ -28,6 +29,15 @@ def range_text(outlook: Outlook) -> str:
     """The range of the questions that are left."""
     low, high = rounded(outlook.low), rounded(outlook.high)
     return number(low) if low == high else tr("{low}–{high}", low=number(low), high=number(high))
+
+
+def midnight(days: int = 0, today: datetime.date | None = None) -> float:
+    """When the present day of this place began, or another one so many days later; POSIX seconds.
+
+    Days have 23 or 25 hours where the clocks are changed: no offset of now holds for midnight.
+    """
+    day = (today or datetime.date.today()) + datetime.timedelta(days=days)
+    return datetime.datetime.combine(day, datetime.time()).astimezone().timestamp()
 
 
 def per_minute(times: Sequence[float]) -> float | None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import datetime
 from collections.abc import Mapping
 
 from PySide6.QtCore import QEvent, QTimer, Signal, Slot
@@ -20,10 +19,10 @@ from PySide6.QtWidgets import (
 
 from a3s_desktop.i18n import mark, number, tr, trn
 from a3s_desktop.session.listing import EntryGroup, HistoryFilter
+from a3s_desktop.ui.figures import midnight
 from a3s_desktop.ui.theme import SPACE_1, SPACE_2, icon, set_role
 
 _TYPING_MS = 250
-_DAY = 86_400.0
 _GROUPS: tuple[tuple[str, frozenset[EntryGroup]], ...] = (
     (mark("All kinds"), frozenset()),
     (mark("Same"), frozenset({EntryGroup.SAME})),
@@ -119,8 +118,7 @@ class HistoryFilterBar(QWidget):
         """The filter that is set now."""
         since = 0.0
         if self.date.currentIndex():
-            midnight = datetime.datetime.now().astimezone().replace(hour=0, minute=0, second=0, microsecond=0)
-            since = midnight.timestamp() - (6 * _DAY if self.date.currentIndex() == 2 else 0.0)
+            since = midnight(-6 if self.date.currentIndex() == 2 else 0)
         return HistoryFilter(
             groups=_GROUPS[self.kind.currentIndex()][1],
             clusters=self._clusters(),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from PySide6.QtCore import QAbstractListModel, QModelIndex, QObject, QPersistentModelIndex, Qt, QTimer, Signal, Slot
+from PySide6.QtCore import QModelIndex, QObject, QPersistentModelIndex, Qt, QTimer, Signal, Slot
 
 from a3s_desktop.i18n import tr
 from a3s_desktop.session.listing import HistoryFilter, HistoryPage
@@ -12,6 +12,7 @@ from a3s_desktop.session.state import Change, ChangeKind, HistoryEntry, SessionS
 from a3s_desktop.ui.bridge import Bridge
 from a3s_desktop.ui.engine_room import Reading
 from a3s_desktop.ui.history_text import NamedItems, spoken_text
+from a3s_desktop.ui.row_model import RowModel
 
 PAGE = 200  # entries asked for at a time
 REFRESH_MS = 120  # several answers in quick succession are fetched once
@@ -19,7 +20,7 @@ ENTRY_ROLE = Qt.ItemDataRole.UserRole
 _Index = QModelIndex | QPersistentModelIndex
 
 
-class HistoryModel(QAbstractListModel):
+class HistoryModel(RowModel):
     """A row for each entry of a list; the entry is under `ENTRY_ROLE`, None until its page has come.
 
     Signals
@@ -40,6 +41,7 @@ class HistoryModel(QAbstractListModel):
         """Another list, or the same after a change; one of its pages."""
         self.beginResetModel()
         self._total = page.total
+        self.replace_rows(page.total)
         self._rows = dict(enumerate(page.entries, page.offset))
         self.endResetModel()
 
@@ -62,10 +64,6 @@ class HistoryModel(QAbstractListModel):
     def row_of(self, number: int) -> int:
         """Row of an entry among those that are there; -1 where it is not."""
         return next((row for row, entry in self._rows.items() if entry.number == number), -1)
-
-    def rowCount(self, parent: _Index | None = None) -> int:
-        """Number of entries of the whole list."""
-        return 0 if parent is not None and parent.isValid() else self._total
 
     def data(self, index: _Index, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
         """The entry, or a line of text for screen readers."""

@@ -15,6 +15,7 @@ from a3s_desktop.actions import ACTIONS, by_id, clashes, effective_keys, normal_
 from a3s_desktop.errors import InputError
 from a3s_desktop.i18n import mark, tr, trn
 from a3s_desktop.storage.files import atomic_write_text
+from a3s_desktop.strict_json import parse_json
 
 Keys = dict[str, tuple[str, ...]]
 FORMAT = "a3s-desktop-keys"
@@ -130,12 +131,14 @@ def read_keys(path: Path) -> tuple[Keys, tuple[str, ...]]:
     try:
         if path.stat().st_size > _LARGEST:
             raise InputError(tr("{name} is too large to be a file of keys.", name=path.name), hint)
-        content = json.loads(path.read_text(encoding="utf-8-sig"))
+        content = parse_json(path.read_text(encoding="utf-8-sig"))
     except OSError as error:
         reason = error.strerror or str(error)
         raise InputError(tr("{path} cannot be read ({reason}).", path=path, reason=reason)) from error
-    except (ValueError, RecursionError) as error:
-        raise InputError(tr("{name} is not a file of keys: it is not JSON text.", name=path.name), hint) from error
+    except ValueError as error:
+        raise InputError(
+            tr("{name} is not a file of keys: it is not JSON text ({reason}).", name=path.name, reason=error), hint
+        ) from error
     if not isinstance(content, dict) or content.get("format") != FORMAT:
         raise InputError(tr("{name} is not a file of keys.", name=path.name), hint)
     if content.get("version") != VERSION:

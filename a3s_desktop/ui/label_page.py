@@ -50,9 +50,8 @@ _ANSWERS = {
     "answer.junk_both": Answer.JUNK_BOTH,
 }
 _LOW = 720  # pixels of the page's height, below which the images are short of room
-_READ_ONLY = mark(
-    "Read-only: another window or program has this project open. You can look and export; answers are not taken."
-)
+_READ_ONLY = mark("Read-only: you can look and export; answers are not taken.")
+_IN_USE = mark("Read-only: {writer} has this project open. You can look and export; answers are not taken.")
 
 
 class LabelPage(QWidget):
@@ -173,7 +172,10 @@ class LabelPage(QWidget):
 
     @Slot(object, object)
     def _on_state(self, state: SessionState, change: Change) -> None:
-        self._banner.say(tr(_READ_ONLY) if state.read_only else "", "banner-warning")
+        project = self._bridge.project
+        writer = project.writer if project is not None else ""
+        text = tr(_IN_USE, writer=writer) if writer else tr(_READ_ONLY)
+        self._banner.say(text if state.read_only else "", "banner-warning")
         self._head.set_counts(state.answers, state.outlook, state.clusters, state.singletons)
         if change.kind is ChangeKind.OPENED:
             self._foot.set_last()

@@ -285,7 +285,7 @@ class MainWindow(QMainWindow):
         self.busy_label.hide()
         self.read_only_label = QLabel(tr("Read-only"))
         set_role(self.read_only_label, role="key")
-        self.read_only_label.setToolTip(tr("The project is open in another window; answers cannot be given here."))
+        self.read_only_label.setToolTip(tr("The project is open for reading only; answers are not taken."))
         self.read_only_label.hide()
         self.saved_label = QLabel(tr("All answers saved"))
         self.saved_label.hide()

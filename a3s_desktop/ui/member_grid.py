@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from typing import Any
 
 from PySide6.QtCore import (
-    QAbstractListModel,
     QEvent,
     QMimeData,
     QModelIndex,
@@ -26,6 +25,7 @@ from a3s_desktop.ui.grid_view import GridView
 from a3s_desktop.ui.image_loader import ImageLoader
 from a3s_desktop.ui.pictures import Pictures, draw_meter
 from a3s_desktop.ui.plain import plain_tip
+from a3s_desktop.ui.row_model import RowModel
 from a3s_desktop.ui.theme import RADIUS_SMALL, SPACE_1, SPACE_2, scaled_font, tokens
 
 CELL = 128  # smallest width of a cell, logical pixels
@@ -34,7 +34,7 @@ MEMBER_ROLE = Qt.ItemDataRole.UserRole + 1
 _Index = QModelIndex | QPersistentModelIndex
 
 
-class Members(QAbstractListModel):
+class Members(RowModel):
     """Items with the doubt about each (below 0: not to be shown), a row each."""
 
     def __init__(self, pictures: Pictures, parent: QObject | None = None) -> None:
@@ -46,10 +46,8 @@ class Members(QAbstractListModel):
         """Replace all rows."""
         self.beginResetModel()
         self.rows = tuple(rows)
+        self.replace_rows(len(self.rows))
         self.endResetModel()
-
-    def rowCount(self, parent: _Index | None = None) -> int:
-        return 0 if parent is not None and parent.isValid() else len(self.rows)
 
     def data(self, index: _Index, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
         if not index.isValid() or index.row() >= len(self.rows):

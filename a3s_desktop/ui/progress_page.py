@@ -9,6 +9,7 @@ from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QProgressBar, QPushButton, QVBoxLayout, QWidget
 
 from a3s_desktop.i18n import decimal, percent, tr
+from a3s_desktop.printable import escaped
 from a3s_desktop.task import Progress
 from a3s_desktop.ui.theme import SPACE_2, SPACE_3, SPACE_4, SPACE_5, SPACE_6, icon_pixmap, tokens
 
@@ -101,8 +102,8 @@ class ProgressPage(QWidget):
         self._stages = []
         while (item := self._list.takeAt(0)) is not None:
             item.widget().deleteLater()
-        self.title.setText(title)
-        self.explanation.setText(explanation)
+        self.title.setText(escaped(title, lines=True))
+        self.explanation.setText(escaped(explanation, lines=True))
         self.explanation.setVisible(bool(explanation))
         self.stage.setText(tr("Starting…"))
         self.step.clear()

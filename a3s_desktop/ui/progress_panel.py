@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-from datetime import datetime
-
 from PySide6.QtCore import QSize, Qt, QTimer, Slot
 from PySide6.QtGui import QShowEvent
 from PySide6.QtWidgets import QFrame, QGridLayout, QLabel, QPushButton, QScrollArea, QVBoxLayout, QWidget
 
 from a3s_desktop.core.outlook import Outlook
 from a3s_desktop.i18n import decimal, mark, number, tr
+from a3s_desktop.session.listing import Times
 from a3s_desktop.session.state import Change, ChangeKind, SessionState
 from a3s_desktop.ui.bridge import Bridge
 from a3s_desktop.ui.engine_room import Reading
-from a3s_desktop.ui.figures import per_minute, precision_texts, range_text, rounded
+from a3s_desktop.ui.figures import midnight, per_minute, precision_texts, range_text, rounded
 from a3s_desktop.ui.progress_curve import Point, ProgressCurve
 from a3s_desktop.ui.shortcuts import Shortcuts
 from a3s_desktop.ui.theme import SPACE_2, SPACE_3
@@ -142,12 +141,11 @@ class ProgressPanel(QWidget):
     @Slot()
     def _read_times(self) -> None:
         if self.isVisible():
-            midnight = datetime.now().astimezone().replace(hour=0, minute=0, second=0, microsecond=0)
-            self._bridge.read(Reading.TIMES, midnight.timestamp(), done=self._on_times)
+            self._bridge.read(Reading.TIMES, midnight(), midnight(1), done=self._on_times)
 
-    def _on_times(self, times: tuple[float, ...]) -> None:
-        rate = per_minute(times)
-        self._set("today", number(len(times)))
+    def _on_times(self, times: Times) -> None:
+        rate = per_minute(times.newest)
+        self._set("today", number(times.count))
         self._set("rate", decimal(rate, 0 if rate >= 10 else 1) if rate is not None else "")
 
     @Slot()

@@ -9,8 +9,10 @@ from typing import Any
 
 from a3s_desktop.errors import A3SError, ProjectVersionError
 from a3s_desktop.i18n import tr
+from a3s_desktop.printable import escaped
 from a3s_desktop.task import Task
 
+_LONGEST = 200  # characters of a name
 _GLANCE = 4 << 20  # bytes: larger files are not read only to fill a card
 
 
@@ -45,7 +47,7 @@ class ProjectCard:
 
 def blank_card(folder: Path) -> ProjectCard:
     """A card with nothing but the name, before the disk has been asked."""
-    return ProjectCard(folder, folder.name)
+    return ProjectCard(folder, escaped(folder.name))
 
 
 def probe_project(folder: Path, task: Task) -> ProjectCard:
@@ -64,7 +66,7 @@ def probe_project(folder: Path, task: Task) -> ProjectCard:
     from a3s_desktop.storage.project_file import read_project_file
 
     task.check()
-    name = folder.name
+    name = escaped(folder.name)
     try:
         if not folder.is_dir():
             return ProjectCard(folder, name, problem=tr("Folder not found – moved, or its drive is not connected?"))
@@ -75,7 +77,14 @@ def probe_project(folder: Path, task: Task) -> ProjectCard:
         return ProjectCard(folder, name, problem=tr("Cannot be read – open it to see why"))
     images, picture = _pictures(folder, facts["images"])
     used, answers = _answers(folder / "journal.sqlite")
-    return ProjectCard(folder, str(facts["name"]) or name, images=images, answers=answers, used=used, picture=picture)
+    return ProjectCard(
+        folder,
+        escaped(str(facts["name"]))[:_LONGEST] or name,
+        images=images,
+        answers=answers,
+        used=used,
+        picture=picture,
+    )
 
 
 def _pictures(folder: Path, where: Mapping[str, Any]) -> tuple[int, Path | None]:

@@ -30,6 +30,7 @@ from PySide6.QtGui import (
 from PySide6.QtWidgets import QListView, QMenu, QStyle, QStyledItemDelegate, QStyleOptionViewItem, QWidget
 
 from a3s_desktop.i18n import markn, tr, trn
+from a3s_desktop.printable import escaped
 from a3s_desktop.ui.plain import plain_tip
 from a3s_desktop.ui.recent import ProjectCard
 from a3s_desktop.ui.theme import (
@@ -117,7 +118,7 @@ class RecentModel(QAbstractListModel):
         if role == Qt.ItemDataRole.ToolTipRole:
             return plain_tip(f"{card.folder}\n{card.problem}".strip())
         if role == Qt.ItemDataRole.AccessibleTextRole:
-            return f"{card.name}, {facts(card, time.time())}, {card.folder}"
+            return f"{card.name}, {facts(card, time.time())}, {escaped(str(card.folder))}"
         return None
 
 
@@ -191,7 +192,7 @@ class CardDelegate(QStyledItemDelegate):
         theme = tokens()
         lines = (
             (card.name, scaled_font("heading", bold=True), theme.text, Qt.TextElideMode.ElideRight),
-            (str(card.folder), scaled_font("base"), theme.muted, Qt.TextElideMode.ElideMiddle),
+            (escaped(str(card.folder)), scaled_font("base"), theme.muted, Qt.TextElideMode.ElideMiddle),
             (
                 facts(card, time.time()), scaled_font("base"),
                 theme.warning if card.problem else theme.muted, Qt.TextElideMode.ElideRight,

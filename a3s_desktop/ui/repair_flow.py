@@ -1,4 +1,4 @@
-"""What is offered where a project is in use, does not open, or is to be checked: take over, check, repair, go back."""
+"""What is offered where a project does not open, or is to be checked: check, repair, go back."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject, Slot
 
-from a3s_desktop.errors import A3SError, Cancelled, NoProjectError, ProjectLockedError, ProjectVersionError
+from a3s_desktop.errors import A3SError, Cancelled, NoProjectError, ProjectVersionError
 from a3s_desktop.i18n import tr
 from a3s_desktop.task import Progress
 from a3s_desktop.ui.backups_flow import BackupsFlow
 from a3s_desktop.ui.bridge import Bridge, BridgePhase
-from a3s_desktop.ui.dialogs import MessageDialog, ask, show_error
+from a3s_desktop.ui.dialogs import MessageDialog, show_error
 from a3s_desktop.ui.findings_dialog import FindingsDialog
 from a3s_desktop.ui.jobs import Job, Jobs, Worker
 from a3s_desktop.ui.main_window import MainWindow
@@ -29,7 +29,7 @@ log = logging.getLogger(__name__)
 
 
 class RepairFlow(QObject):
-    """Dialogs and background work around a project that is in use or damaged.
+    """Dialogs and background work around a project that is damaged.
 
     Parameters
     ----------
@@ -70,18 +70,6 @@ class RepairFlow(QObject):
 
     # A project that does not open
 
-    def offer_for_locked(self, folder: Path, error: ProjectLockedError) -> None:
-        """Read-only; to take over only where the other computer has been silent for long."""
-        buttons = [("close", tr("Cancel")), ("read", tr("Open read-only"))]
-        hint = tr("You can look at it and export it here; answers can only be given in the other window.")
-        if error.stale:
-            buttons.insert(1, ("take", tr("Take over")))
-            hint = error.hint
-        dialog = ask(
-            self._window, tr("Project in use"), error.message, hint, tuple(buttons), "read", symbol="lock"
-        )  # fmt: skip
-        dialog.chosen.connect(partial(self._on_locked_choice, folder))
-
     def offer_for_broken(self, folder: Path, error: A3SError, known: bool) -> None:
         """Repair and backups, where there is anything to mend; off the list where it is on it (``known``)."""
         buttons, primary = [("close", tr("Close"))], "close"
@@ -96,10 +84,6 @@ class RepairFlow(QObject):
         )  # fmt: skip
         dialog.chosen.connect(partial(self._on_broken_choice, folder))
         dialog.open()
-
-    def _on_locked_choice(self, folder: Path, choice: str) -> None:
-        if choice in ("read", "take"):
-            self._open_project(folder, choice == "read", choice == "take")
 
     def _on_broken_choice(self, folder: Path, choice: str) -> None:
         if choice == "forget":

@@ -20,8 +20,10 @@ from a3s_desktop.ui.creator import Creator
 from a3s_desktop.ui.dialogs import AboutDialog, MessageDialog, ask, show_error
 from a3s_desktop.ui.engine_room import Opened
 from a3s_desktop.ui.jobs import Jobs, Worker
+from a3s_desktop.ui.locked_flow import LockedFlow
 from a3s_desktop.ui.main_window import MainWindow
 from a3s_desktop.ui.new_project import NewProjectPage
+from a3s_desktop.ui.plain import no_key
 from a3s_desktop.ui.progress_page import ProgressPage
 from a3s_desktop.ui.recent import ProjectCard, blank_card, probe_project
 from a3s_desktop.ui.repair_flow import RepairFlow
@@ -78,6 +80,7 @@ class Shell(QObject):
         self._demo_folder = demo_folder
         self._return_to: QWidget = pages.start  # where a creation that is stopped goes back to
         self._leaving = False
+        self._locked = LockedFlow(window, self.open_project)
         self.repairs = RepairFlow(window, bridge, jobs, shortcuts, self.open_project, self._forget)
         self._patience = self._timer(_PATIENCE, self._show_opening)
         self._busy_timer = self._timer(_BUSY_AFTER, self._show_busy)
@@ -197,10 +200,10 @@ class Shell(QObject):
         action("edit.undo").setEnabled(idle and state is not None and state.can_undo)
         action("edit.redo").setEnabled(idle and state is not None and state.can_redo)
         action("edit.undo").setText(
-            tr("Undo {action}", action=state.undo_text).rstrip() if state is not None else tr("Undo")
+            tr("Undo {action}", action=no_key(state.undo_text)).rstrip() if state is not None else tr("Undo")
         )
         action("edit.redo").setText(
-            tr("Redo {action}", action=state.redo_text).rstrip() if state is not None else tr("Redo")
+            tr("Redo {action}", action=no_key(state.redo_text)).rstrip() if state is not None else tr("Redo")
         )
         for name in ("project.export", "project.close"):
             action(name).setEnabled(working)
@@ -318,7 +321,7 @@ class Shell(QObject):
         if folder is None:
             return
         if isinstance(error, ProjectLockedError):
-            self.repairs.offer_for_locked(folder, error)
+            self._locked.offer(folder, error)
         else:
             self.repairs.offer_for_broken(folder, error, str(folder) in self._settings.value.recent)
 

@@ -6,12 +6,13 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, Protocol
 
-from PySide6.QtCore import QAbstractListModel, QModelIndex, QObject, QPersistentModelIndex, QRect, QSize, Qt, Signal
+from PySide6.QtCore import QModelIndex, QObject, QPersistentModelIndex, QRect, QSize, Qt, Signal
 from PySide6.QtGui import QColor, QPainter, QPainterPath, QPen
 from PySide6.QtWidgets import QStyle, QStyledItemDelegate, QStyleOptionViewItem, QWidget
 
 from a3s_desktop.ui.image_loader import ImageLoader
 from a3s_desktop.ui.plain import plain_tip
+from a3s_desktop.ui.row_model import RowModel
 from a3s_desktop.ui.theme import RADIUS_SMALL, SPACE_1, SPACE_2, icon_pixmap, scaled_font, tokens
 
 THUMB = 92  # smallest side of a thumbnail, logical pixels; a grid widens it to fill the row
@@ -29,7 +30,7 @@ class ViewItems(Protocol):
         """File name to show."""
 
 
-class MembersModel(QAbstractListModel):
+class MembersModel(RowModel):
     """The members of one cluster, a row each. Holds the numbers only; names are asked for when shown."""
 
     def __init__(self, parent: QObject | None = None) -> None:
@@ -46,10 +47,8 @@ class MembersModel(QAbstractListModel):
         """Replace all rows."""
         self.beginResetModel()
         self._members = tuple(int(member) for member in members)
+        self.replace_rows(len(self._members))
         self.endResetModel()
-
-    def rowCount(self, parent: _Index | None = None) -> int:
-        return 0 if parent is not None and parent.isValid() else len(self._members)
 
     def data(self, index: _Index, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
         if not index.isValid() or self.items is None:

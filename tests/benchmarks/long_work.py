@@ -114,6 +114,7 @@ class Day:
     folder: Path
     wall: collections.deque[float] = field(default_factory=_recent)
     cpu: collections.deque[float] = field(default_factory=_recent)
+    all: list[tuple[float, float]] = field(default_factory=list)  # wall and CPU of each answer
     given: int = 0
     other: collections.Counter[str] = field(default_factory=collections.Counter)
 
@@ -124,6 +125,21 @@ class Day:
         self._beat = QTimer()  # for what has no signal
         self._beat.timeout.connect(self._loop.quit)
         self._beat.start(20)
+
+    def stop(self) -> None:
+        """Nothing is waited for any more."""
+        self._beat.stop()
+
+    def quarters(self) -> str:
+        """Time of an answer in each quarter of the day: median and 99th percentile."""
+        lines = []
+        for number, part in enumerate(np.array_split(np.array(self.all[_WARM:]), 4), start=1):
+            (wall, cpu), (wall_99, cpu_99) = np.median(part, axis=0), np.percentile(part, 99, axis=0)
+            lines.append(
+                f"quarter {number}, {len(part)} answers: CPU {cpu:.1f} ms, 99 % {cpu_99:.1f}; "
+                f"wall {wall:.1f} ms, 99 % {wall_99:.1f}"
+            )
+        return "\n".join(lines)
 
     def until(self, condition: Callable[[], bool], what: str) -> None:
         """Run the event loop until something holds."""
@@ -148,6 +164,7 @@ class Day:
             self.until(lambda old=question.id: self._asked_since(old), "the next pair")  # type: ignore[misc]
             self.wall.append(1000 * (time.perf_counter() - began))
             self.cpu.append(1000 * (time.process_time() - cpu))
+            self.all.append((self.wall[-1], self.cpu[-1]))
             self.given += 1
             self._besides()
         return True
@@ -278,6 +295,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--answers", type=int, default=50_000)
     parser.add_argument("--every", type=int, default=5_000)
+    parser.add_argument("--minutes", type=float, default=0.0, help="stop after so long, whatever was reached")
     parser.add_argument("--items", type=int, default=1_500)
     parser.add_argument("--strategy", default="cobra", help="cobra asks about every two groups, so it does not run out")
     arguments = parser.parse_args()
@@ -292,7 +310,8 @@ def main() -> int:
         day.work(_WARM)
         first = last = day.figures()
         say(str(first))
-        while day.given < arguments.answers:
+        end = time.monotonic() + 60 * (arguments.minutes or float("inf"))
+        while day.given < arguments.answers and time.monotonic() < end:
             more = day.work(min(arguments.every - day.given % arguments.every, arguments.answers - day.given))
             last = day.figures()
             say(str(last))
@@ -300,7 +319,9 @@ def main() -> int:
                 say("nothing is left to ask")
                 break
         say(f"besides: {dict(day.other)}")
+        say(day.quarters())
         say(compare(first, last))
+        day.stop()
         day.program.shutdown()
         app.processEvents()
         app.sendPostedEvents(None, QEvent.Type.DeferredDelete)

@@ -39,6 +39,15 @@ def test_a_sample_of_faults_and_kills(tmp_path: Path) -> None:
         assert sum(row["refused"] for row in rows) >= 12
 
 
+def test_the_same_on_a_drive_of_the_network(library: Path) -> None:
+    faults = broken(library, "", "matrix", "--network", "--sample", "12", "--only", "skip", "open", "snapshot")
+    kills = broken(library, "", "kills", "--network", "--kills", "6", "--only", "answers, undo, corrections, snapshots")
+    rows = [*faults["scenarios"].values(), *kills.values()]
+    assert [text for row in rows for text in row["findings"]] == []
+    assert sum(row.get("faults", 0) for row in rows) >= 10
+    assert sum(row.get("kills", 0) for row in rows) == 6
+
+
 def test_the_window_says_it_and_goes_on(library: Path) -> None:
     done = subprocess.run(
         [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "tests/durability/window_full.py"],

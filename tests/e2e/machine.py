@@ -10,7 +10,7 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -26,11 +26,14 @@ def missing_tools() -> list[str]:
 
 
 @contextlib.contextmanager
-def display(size: str = "1280x800") -> Iterator[str]:
-    """A fresh X server with a window manager; gives the value for DISPLAY."""
+def display(size: str = "1280x800", depth: int = 24, extra: tuple[str, ...] = ()) -> Iterator[str]:
+    """A fresh X server with a window manager; gives the value for DISPLAY.
+
+    ``depth``: bits of a pixel. ``extra``: further words for the server.
+    """
     reader, writer = os.pipe()
     server = subprocess.Popen(
-        ["Xvfb", "-displayfd", str(writer), "-screen", "0", f"{size}x24", "-nolisten", "tcp"],
+        ["Xvfb", "-displayfd", str(writer), "-screen", "0", f"{size}x{depth}", "-nolisten", "tcp", *extra],
         pass_fds=(writer,),
         stdout=subprocess.DEVNULL,
         stderr=subprocess.DEVNULL,
@@ -85,25 +88,38 @@ class Running:
         Of the command line.
     module : str
         What ``python -m`` runs.
+    environment : mapping, optional
+        What is different in the program's environment; None takes a variable away.
+    before : sequence of str
+        Words in front of the command.
     """
 
-    def __init__(self, screen: str, trace: Path, *arguments: object, module: str = "a3s_desktop") -> None:
+    def __init__(
+        self,
+        screen: str,
+        trace: Path,
+        *arguments: object,
+        module: str = "a3s_desktop",
+        environment: Mapping[str, str | None] | None = None,
+        before: Sequence[str] = (),
+    ) -> None:
         self._screen = screen
         self._trace = trace
         self._offset = 0
         self._tail = b""
         self.events: list[dict[str, Any]] = []
-        environment = {
+        wanted = {
             **os.environ,
             "DISPLAY": screen,
             "QT_QPA_PLATFORM": "xcb",
             "A3S_TRACE_FILE": str(trace),
             "PYTHONUNBUFFERED": "1",
+            **(environment or {}),
         }
         self._log = trace.with_suffix(".log").open("wb")
         self.process = subprocess.Popen(
-            [*in_front(), sys.executable, "-X", "faulthandler", "-m", module, *map(str, arguments)],
-            env=environment,
+            [*before, *in_front(), sys.executable, "-X", "faulthandler", "-m", module, *map(str, arguments)],
+            env={name: value for name, value in wanted.items() if value is not None},
             stdout=self._log,
             stderr=subprocess.STDOUT,
         )

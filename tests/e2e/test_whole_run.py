@@ -12,6 +12,7 @@ import pytest
 
 from a3s_desktop.storage.places import NAME
 from tests.e2e.watched import in_front
+from tests.e2e.whole_run import make_images
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="rights of files are of another kind there")
 FOLDERS = {"CONFIG": "config", "CACHE": "cache", "DATA": "data", "STATE": "state"}
@@ -51,7 +52,9 @@ def test_files_of_the_window_are_where_they_belong_and_follow_the_umask(tmp_path
     assert everything(tmp_path / "tmp") == []
     assert everything(tmp_path / "here") == []
     assert {path.name for path in (tmp_path / "work").iterdir()} == {"photos", "more", "project", "out"}
-    assert len(everything(tmp_path / "work" / "photos")) == 16  # nothing beside the images
+    make_images(tmp_path / "as they were", 0, 16)  # nothing was added to the images, and nothing changed
+    photos, before = everything(tmp_path / "work" / "photos"), everything(tmp_path / "as they were")
+    assert [(path.name, path.read_bytes()) for path in photos] == [(path.name, path.read_bytes()) for path in before]
     found = kinds(home) | kinds(tmp_path / "work")
     assert {"settings.json", "QtProject.conf", "a3s-desktop.log", "crash.log", "thumbnails.sqlite"} <= found
     assert "made by the test" in (home / ".local/state" / NAME / "log" / "a3s-desktop.log").read_text()

@@ -40,10 +40,10 @@ def run(*words: object) -> None:
 def commands(folder: Path) -> Path:
     """Everything that needs no window."""
     project, out = folder / "project", folder / "out"
-    out.mkdir()
     make_images(folder / "photos", 0, 16)
     make_images(folder / "more", 16, 4)
     run("new", project, "--images", folder / "photos", "--no-embeddings")
+    out.mkdir()
     run("backup", project)
     run("add", project, "--images", folder / "more")
     for form, name in (("csv", "a.csv"), ("json", "a.json"), ("folders", "f"), ("report", "r.html")):

@@ -20,16 +20,8 @@ from pathlib import Path
 from typing import IO, Any
 
 KEPT = Path(__file__).parent / "corpus"
-_READERS = (
-    "a3s_desktop",
-    "json",
-    "zipfile",
-    "csv",
-    "PIL",
-    "defusedxml",
-    "xml.etree",
-    "numpy.lib._format_impl",
-)
+_READERS = ("a3s_desktop", "json", "zipfile", "csv", "numpy.lib._format_impl")
+_PICTURE_READERS = ("PIL", "defusedxml", "xml.etree")  # take a minute to be made ready
 _SECONDS_HANGING = 60
 _TITLES = ("parser", "minutes", "processor", "executions", "coverage", "inputs", "findings")
 
@@ -119,7 +111,8 @@ def _child(name: str, seconds: float, place: Path) -> None:
     """Fuzz in this process, which libFuzzer ends."""
     import atheris
 
-    with atheris.instrument_imports(include=list(_READERS), enable_loader_override=False):
+    readers = [*_READERS, *(_PICTURE_READERS if name in ("image", "xmp") else ())]
+    with atheris.instrument_imports(include=readers, enable_loader_override=False):
         from PIL import Image
 
         from tests.fuzz.harness import Runner, name_of
@@ -157,7 +150,7 @@ def _child(name: str, seconds: float, place: Path) -> None:
             sys.argv[0],
             f"-max_total_time={max(1, round(seconds))}",
             f"-max_len={parser.longest}",
-            f"-dict={words}",
+            *([f"-dict={words}"] if parser.words else []),  # it does not start with an empty one
             f"-timeout={_SECONDS_HANGING}",
             f"-report_slow_units={_SECONDS_HANGING}",
             "-rss_limit_mb=4096",

@@ -116,8 +116,9 @@ class Runner:
 
     def __init__(self, parser: Parser, base: Path) -> None:
         self.parser = parser
-        self._given = base / "given"
-        self._scratch = base / "scratch"
+        self._base = base
+        self._folders: tuple[Path, ...] = ()
+        self._runs = 0
         self._inside = str(base) + os.sep
         self._outside: str | None = None
         self._allowed = _resident() + MOST_BYTES
@@ -125,19 +126,21 @@ class Runner:
 
     def run(self, data: bytes) -> Finding | None:
         """Run the parser on one input."""
-        for folder in (self._given, self._scratch):
-            if folder.exists():
-                shutil.rmtree(folder)
+        self.close()
+        self._runs += 1  # Windows keeps what is still mapped
+        given, scratch = self._base / f"given-{self._runs}", self._base / f"scratch-{self._runs}"
+        self._folders = (given, scratch)
+        for folder in self._folders:
             folder.mkdir()
         before, old = time.process_time(), tempfile.tempdir
-        tempfile.tempdir = str(self._scratch)
+        tempfile.tempdir = str(scratch)
         self._outside = None
         try:
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore")
                 self._running.append(self)
                 try:
-                    self.parser.run(data, self._given)
+                    self.parser.run(data, given)
                 finally:
                     self._running.clear()
         except KNOWN as error:
@@ -154,7 +157,7 @@ class Runner:
 
     def close(self) -> None:
         """Remove the folders."""
-        for folder in (self._given, self._scratch):
+        for folder in self._folders:
             shutil.rmtree(folder, ignore_errors=True)
 
     def _excess(self, seconds: float) -> Finding | None:

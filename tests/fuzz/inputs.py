@@ -26,12 +26,12 @@ def parts_of(data: bytes) -> list[bytes]:
     return data.split(_MARK)
 
 
-def zipped(names: Sequence[str], parts: Sequence[bytes]) -> bytes:
+def zipped(names: Sequence[str], parts: Sequence[bytes], method: int = zipfile.ZIP_DEFLATED) -> bytes:
     """A whole zip file: its checksums are right, whatever is in it."""
     buffer = io.BytesIO()
-    with zipfile.ZipFile(buffer, "w", zipfile.ZIP_DEFLATED, compresslevel=1) as archive:
+    with zipfile.ZipFile(buffer, "w", method, compresslevel=1) as archive:
         for name, part in zip(names, parts, strict=False):
-            archive.writestr(name or "_", part)
+            archive.writestr(name.replace("\0", "") or "_", part)
     return buffer.getvalue()
 
 

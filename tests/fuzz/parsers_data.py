@@ -361,6 +361,6 @@ PARSERS = (
     Parser("parts", "tables of rectangles", _parts, _parts_seeds, (b"file,", b"1e7", b"nan", b"-0.0", b"xmin,")),
     Parser("xmp", "persons in photos and side-cars", _xmp, _xmp_seeds, (b"rdf:li", b"mwg-rs:Area", b"<!ENTITY")),
     Parser("image", "images of all formats", _image, _image_seeds, (b"IHDR", b"iCCP", b"acTL", b"ftypavif"), 8192),
-    Parser("onnx", "ONNX models", _onnx, _onnx_seeds),
+    Parser("onnx", "ONNX models", _onnx, _onnx_seeds, (b"\x3a\x02", b"\xff\xff\xff\xff\x0f", b"location")),
     Parser("torch", "weights saved by PyTorch", _torch, _torch_seeds, (b"\n==\n", b"ctorch\nFloatStorage\n")),
 )  # fmt: skip

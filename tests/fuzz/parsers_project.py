@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import contextlib
 import functools
+import io
 import json
+import sqlite3
 import struct
 import tempfile
 import time
+import zipfile
 from pathlib import Path
 from typing import Any
 
@@ -16,9 +19,11 @@ import numpy as np
 from a3s_desktop.core.correction import Correction
 from a3s_desktop.core.neighbors import nearest_neighbors
 from a3s_desktop.core.types import Answer, InitialState, PairGraph, Reason, StrategyOptions
+from a3s_desktop.session import restoring
 from a3s_desktop.session.benchmark_data import DESCRIPTION, read_cases
 from a3s_desktop.session.entries import CorrectionKind, KnownName, RecordedAnswer, RecordedAudit, RecordedCorrection
 from a3s_desktop.session.history import ANSWER, AUDIT, CHANGE, CORRECT, MERGE, REDO, UNDO, History
+from a3s_desktop.session.merging import read_other
 from a3s_desktop.session.opening import load_base
 from a3s_desktop.session.session import Session
 from a3s_desktop.settings import SettingsStore
@@ -29,12 +34,14 @@ from a3s_desktop.storage.journal_opening import create_journal, open_journal, re
 from a3s_desktop.storage.journal_types import CHAIN_START, MemoryJournal, Record, encode_payload, link
 from a3s_desktop.storage.lock import FileLock
 from a3s_desktop.storage.project_file import PROJECT_FILE, feature_name, items_name
+from a3s_desktop.storage.relink import read_contents
 from a3s_desktop.storage.salvage import RawRecord
 from a3s_desktop.storage.thumbnails import Thumbnail, ThumbnailStore
 from a3s_desktop.storage.workspace import ProjectSpec, create_workspace, open_workspace
 from a3s_desktop.task import Task
 from a3s_desktop.ui.key_maps import read_keys
 from a3s_desktop.ui.last_run import LastRun
+from a3s_desktop.ui.recent import probe_project
 from tests.fuzz import inputs
 from tests.fuzz.harness import Parser, known
 
@@ -108,12 +115,18 @@ def _walk(project: Path, write: bool) -> None:
                 work()
         load_base(workspace)
         for index in range(min(len(workspace.items), 3)):
-            workspace.items.photo(index), workspace.items.part(index), workspace.items.name(index)
+            workspace.items.part(index), workspace.items.name(index)
+            with contextlib.suppress(OSError):
+                workspace.items.photo(index).stat()
+        read_contents(workspace.items.root, workspace.items.paths[:3], Task())
     with known():
         for finding in check.check_files(project, Task()):
             finding.text.encode()
     with known():
         backup.list_backups(project)
+    with known():
+        read_other(project)
+    probe_project(project, Task())
 
 
 _PLACES = {
@@ -141,8 +154,17 @@ def _project_seeds(_folder: Path) -> list[bytes]:
     labels = inputs.as_json({"codes": [0, 1] * (_ITEMS // 2), "names": ["a", "b"]})
     holder = inputs.as_json({"host": "elsewhere", "pid": 7, "time": 1.5, "beat": 1.7e9, "token": "ab"})
     changed = text.replace(b'"version": 1', b'"version": 2, "epoch": 2, "changes": []')
+    odd = inputs.as_json({"paths": ["\ud800.jpg", "\udc80.jpg"] * (_ITEMS // 2), "problems": {"1": "x"}})
     notes = inputs.as_json({"apart": {"journal (1).sqlite": 0, "project (2).json": 5}})
-    found = [b"p" + text, b"P" + changed, b"i" + content["p/items.json"], b"l" + labels, b"k" + holder, b"n" + notes]
+    found = [
+        b"p" + text,
+        b"P" + changed,
+        b"i" + content["p/items.json"],
+        b"l" + labels,
+        b"k" + holder,
+        b"n" + notes,
+        b"i" + odd,
+    ]
     return [*found, *(one[:1].upper() + one[1:] for one in found), b"f" + content["p/features-0.npy"]]
 
 
@@ -398,8 +420,26 @@ def _journal_seeds(folder: Path) -> list[bytes]:
         b"d" + closed,
         b"D" + closed,
         b"D" + undone,
+        b"d"
+        + _endless(folder / "endless.sqlite", sqlite.APPLICATION_ID, {"records": _RECORDS, "snapshots": _SNAPSHOTS}),
         b"r" + _record_bytes(_records() + _more_records()),
     ]
+
+
+_RECORDS = ("seq", "kind", "payload", "at", "checksum")
+_SNAPSHOTS = ("seq", "chain", "meta", "checksum", "arrays")
+
+
+def _endless(path: Path, application: int, views: dict[str, tuple[str, ...]]) -> bytes:
+    """A database of the program's kind whose tables are views that never come to an end."""
+    with contextlib.closing(sqlite3.connect(path, isolation_level=None)) as connection:
+        connection.execute(f"PRAGMA application_id = {application}")
+        connection.execute("PRAGMA user_version = 1")
+        for name, columns in views.items():
+            numbers = "WITH RECURSIVE n(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM n)"
+            chosen = ", ".join(f"x AS {column}" for column in columns)
+            connection.execute(f"CREATE VIEW {name} AS {numbers} SELECT {chosen} FROM n WHERE x < 0")
+    return path.read_bytes()
 
 
 def _backup(data: bytes, folder: Path) -> None:
@@ -418,7 +458,11 @@ def _backup(data: bytes, folder: Path) -> None:
         backup_file.unpack(place)
     with known():
         backup_file.records_of(place)
+    listing, now = restoring.list_rows(project, Task()), restoring.look_at_now(project, Task())
     whole, _ = backup.list_backups(project)
+    for one in whole:
+        with known():
+            restoring.look_into(one, listing, now, Task())
     for one in whole:
         with known():
             backup.loss_of(project, one)
@@ -429,16 +473,18 @@ def _backup(data: bytes, folder: Path) -> None:
 
 
 def _backup_seeds(_folder: Path) -> list[bytes]:
-    import io
-    import zipfile
-
     data = next(content for name, content in _project() if name.endswith(backup_file.SUFFIX))
     with zipfile.ZipFile(io.BytesIO(data)) as archive:
         names = archive.namelist()
         members = [archive.read(name) for name in names]
     small = [(name, member) for name, member in zip(names, members, strict=True) if not name.endswith(".sqlite")]
+    packed = inputs.zipped([name for name, _ in small], [member for _, member in small], zipfile.ZIP_LZMA)
+    facts = json.loads(small[0][1])
     return [
         data,
+        packed,
+        packed[:60] + bytes(4) + packed[64:],
+        b"Z" + inputs.joined([b"backup.json", inputs.as_json(facts | {"contents": [], "made": 1e300})]),
         b"Z" + inputs.joined(["|".join(names).encode(), *members]),
         b"Z" + inputs.joined(["|".join(name for name, _ in small).encode(), *(member for _, member in small)]),
         b"Z" + inputs.joined([b"backup.json|../evil|journal.sqlite", small[0][1], b"x", b"y"]),
@@ -531,7 +577,8 @@ def _thumbnails_seeds(folder: Path) -> list[bytes]:
     for at in range(3):
         store.put(bytes((at,)) * 16, Thumbnail(b"jpeg" * 9, 5, 6, bool(at)))
     store.close()
-    return [path.read_bytes()]
+    columns = ("rowid", "key", "used", "bytes", "width", "height", "cut", "data")
+    return [path.read_bytes(), _endless(folder / "endless.sqlite", 0x61337374, {"copies": columns})]
 
 
 _JSON = (b'"paths":', b'"problems":', b"1e999", b"-1", b"null", b"[[", b"\\ud800", b"99999999999999999999")

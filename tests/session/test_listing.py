@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from a3s_desktop.core.types import Answer
+from a3s_desktop.session.history import HistoryNode
 from a3s_desktop.session.listing import EntryGroup, HistoryFilter
 from a3s_desktop.session.operations import Finish, Junk, Rename
 from a3s_desktop.session.session import Session
@@ -159,3 +160,52 @@ def test_what_depends_on_an_entry_is_counted(session: Session) -> None:
     )
     assert session.listing.touching(14) == (0, 0)
     assert session.listing.touching(99) == (0, 0)
+
+
+def test_answers_of_a_day_are_counted_whatever_the_clock_showed_before(
+    blobs: Data, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Set back and forth, asleep for a night: an answer counts for the day that the clock showed then."""
+    session, day = blobs.session(), 86_400.0
+    shown = [10 * day + 5, 375 * day, 10 * day + 7, 9 * day, 10 * day + 9, 11 * day - 1, 11 * day]
+    for when in shown:
+        monkeypatch.setattr(time, "time", lambda when=when: when)
+        blobs.answer(session)
+    wanted = (10 * day + 5, 10 * day + 7, 10 * day + 9, 11 * day - 1)
+
+    def check(expected: tuple[float, ...]) -> None:
+        times = session.listing.times(10 * day, 11 * day)
+        assert (times.count, times.newest) == (len(expected), expected[::-1])
+
+    check(wanted)
+    assert session.listing.times(11 * day, 12 * day).newest == (11 * day,)
+    session.undo()
+    session.undo()
+    check(wanted[:-1])
+    session.redo()
+    check(wanted)
+    session.change(1, None)
+    check(wanted[1:])
+    assert [entry.number for entry in session.history()] == [6, 5, 4, 3, 2, 1], "by number, not by time"
+    assert session.listing.times(10 * day, 11 * day, newest=1).newest == wanted[-1:]
+
+
+def test_counting_a_long_day_looks_only_at_what_is_new(blobs: Data) -> None:
+    session = blobs.session()
+    for _ in range(8):
+        blobs.answer(session)
+    assert session.listing.times(0.0).count == 8
+    listing = session.listing
+    looked: list[int] = []
+
+    class Watched(list[HistoryNode]):
+        def __getitem__(self, key):  # type: ignore[no-untyped-def]
+            found = super().__getitem__(key)
+            if isinstance(key, slice):
+                looked.extend(node.count for node in found)
+            return found
+
+    listing._nodes = Watched(listing._nodes)
+    blobs.answer(session)
+    assert session.listing.times(0.0).count == 9
+    assert looked == [9]

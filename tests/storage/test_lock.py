@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from a3s_desktop.errors import ProjectLockedError
-from a3s_desktop.storage.lock import FileLock, project_lock
+from a3s_desktop.storage.lock import FileLock, Holder, project_lock, writer_of
 from a3s_desktop.storage.spec import ProjectSpec
 from a3s_desktop.storage.workspace import create_workspace, open_workspace
 
@@ -89,3 +89,54 @@ def test_a_writer_that_was_taken_over_writes_nothing_more(make_spec: Callable[..
         open_workspace(workspace.folder)
     with open_workspace(workspace.folder, take_over=True) as again:
         assert [record.payload for record in again.journal.records()] == [{"number": 1}]
+
+
+def test_who_writes_is_told_without_taking_the_lock(tmp_path: Path) -> None:
+    assert writer_of(tmp_path) is None
+    assert not (tmp_path / "lock").exists()
+    lock = project_lock(tmp_path)
+    lock.acquire()
+    assert writer_of(tmp_path) == lock.holder()
+    lock.release()
+    assert writer_of(tmp_path) is None
+    describe(tmp_path / "lock", "elsewhere", 10.0)
+    assert str(writer_of(tmp_path)).startswith("process 77 on elsewhere since ")
+    describe(tmp_path / "lock", "elsewhere", 3600.0)
+    assert writer_of(tmp_path) is None
+    describe(tmp_path / "lock", "elsewhere", -3600.0)  # a clock that is an hour ahead tells nothing
+    assert writer_of(tmp_path) is None
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="a process cannot be asked for there")
+def test_one_who_was_killed_writes_no_more(tmp_path: Path) -> None:
+    other = subprocess.Popen(
+        [sys.executable, "-c", HOLD, tmp_path / "lock"], stdin=subprocess.PIPE, stdout=subprocess.PIPE
+    )
+    assert other.stdout is not None
+    assert other.stdout.readline() == b"held\n"
+    found = writer_of(tmp_path)
+    assert found is not None
+    assert found.pid == other.pid
+    other.kill()
+    other.communicate()
+    assert writer_of(tmp_path) is None
+
+
+@pytest.mark.parametrize(
+    ("holder", "text"),
+    [
+        (Holder("", 0, 0.0), "another window"),
+        (Holder("", 7, 0.0), "process 7"),
+        (Holder("nas", 7, 0.0), "process 7 on nas"),
+        (Holder("nas", 7, 1e300), "process 7 on nas"),
+    ],
+)
+def test_a_holder_in_words(holder: Holder, text: str) -> None:
+    assert str(holder) == text
+
+
+def test_how_long_another_computer_is_waited_for_is_said(tmp_path: Path) -> None:
+    describe(tmp_path / "lock", "elsewhere", 130.0)
+    with pytest.raises(ProjectLockedError) as caught:
+        project_lock(tmp_path).acquire()
+    assert "it can be taken over in 3 minutes" in caught.value.hint

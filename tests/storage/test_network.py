@@ -350,6 +350,20 @@ def test_a_damaged_journal_is_kept_with_all_its_companions(drive: Drive, half: H
     assert (path.parent / (name + UNDO)).read_bytes() == half[1]
 
 
+def test_what_is_left_where_the_file_itself_is_gone(drive: Drive, half: Half) -> None:
+    """A sync tool may bring the companion alone: it is kept, and what it holds is looked at."""
+    path = place(drive.folder / "p", b"", half[1])
+    path.unlink()
+    reader = read_journal(path)
+    assert reader.recovery.text
+    reader.close()
+    journal = open_journal(path)
+    assert journal.recovery.text
+    assert (path.parent / (journal.recovery.damaged + UNDO)).read_bytes() == half[1]
+    journal.append("answer", {"number": journal.last + 1})
+    journal.close()
+
+
 # ------------------------------------------------------------------------------------------------ failures
 
 

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import datetime
 import shutil
+import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -14,9 +16,10 @@ from pytestqt.qtbot import QtBot
 from a3s_desktop.core.outlook import Outlook
 from a3s_desktop.core.types import Answer
 from a3s_desktop.session.audit import Precision, wilson
+from a3s_desktop.session.listing import Times
 from a3s_desktop.session.opening import open_session
 from a3s_desktop.settings import SettingsStore
-from a3s_desktop.ui.figures import PAUSE, per_minute, precision_text, range_text, rounded
+from a3s_desktop.ui.figures import PAUSE, midnight, per_minute, precision_text, range_text, rounded
 from a3s_desktop.ui.finished_panel import FinishedPanel
 from a3s_desktop.ui.label_bars import QuestionBar
 from a3s_desktop.ui.program import Program
@@ -39,6 +42,32 @@ def test_the_rate_leaves_pauses_out() -> None:
     assert per_minute(after_lunch[::-1]) == pytest.approx(10.0)
     assert per_minute(steady[:3]) is None, "too few to tell"
     assert per_minute([k * (PAUSE + 1) for k in range(9, 0, -1)]) is None, "nothing but pauses"
+
+
+@pytest.mark.parametrize(("day", "hours"), [((2026, 3, 29), 23), ((2026, 10, 25), 25), ((2026, 6, 1), 24)])
+def test_days_begin_at_midnight_where_the_clocks_are_changed(
+    monkeypatch: pytest.MonkeyPatch, day: tuple[int, int, int], hours: int
+) -> None:
+    if not hasattr(time, "tzset"):
+        pytest.skip("the place of a Windows process is the computer's")
+    monkeypatch.setenv("TZ", "CET-1CEST,M3.5.0,M10.5.0/3")
+    time.tzset()
+    try:
+        today = datetime.date(*day)
+        assert datetime.datetime.fromtimestamp(midnight(0, today)).time() == datetime.time()
+        assert midnight(1, today) - midnight(0, today) == hours * 3600
+        assert midnight(-6, today) < midnight(0, today) - 5 * 86_400
+    finally:
+        monkeypatch.undo()
+        time.tzset()
+
+
+def test_a_night_asleep_or_a_clock_that_was_set_is_no_thinking_time() -> None:
+    steady = [1000.0 + 6 * k for k in range(10)]
+    year = 365 * 86_400.0
+    for jump in (8 * 3600.0, year, -year, -3600.0):
+        times = [*steady, *(steady[-1] + jump + 6 * k for k in range(1, 10))]
+        assert per_minute(times[::-1]) == pytest.approx(10.0), jump
 
 
 def test_a_share_comes_with_its_interval() -> None:
@@ -300,8 +329,9 @@ def test_answers_from_before_a_restart_count_for_today(desk: Desk, project: Path
     session, _ = open_session(project)
     for answer in (Answer.SAME, Answer.SKIP, Answer.DIFFERENT):
         session.answer(session.state.question.id, answer)
-    assert len(session.times(0.0)) == 2
-    assert session.times(session.times(0.0)[0] + 1.0) == ()
+    times = session.listing.times(0.0)
+    assert times.count == len(times.newest) == 2
+    assert session.listing.times(times.newest[0] + 1.0) == Times(0, ())
     session.close()
     desk.open(project)
     desk.window.dock("progress").show()
