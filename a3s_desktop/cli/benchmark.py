@@ -11,7 +11,8 @@ from a3s_desktop.core.types import NEED_CLUSTERS, STRATEGIES
 
 FACE_KINDS = ("easy", "hard")
 _MOST_SEEDS = 1000
-_SCALE = (10_000, 100_000)
+_SCALE = (10_000, 30_000, 100_000, 300_000)
+_MILLION = 1_000_000
 _LEAST_FACES = 2_000
 
 
@@ -56,8 +57,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         const=_SCALE,
         type=_sizes,
         metavar="SIZES",
-        help="instead: stage one on made-up faces of these sizes, such as 10000,100000,1000000 (default 10000,100000)",
+        help="instead: whole runs on made-up faces of these sizes (default 10000,30000,100000,300000)",
     )
+    parser.add_argument("--million", action="store_true", help="with --scale: also a million")
     parser.add_argument("--out", type=Path, required=True, metavar="REPORT", help="the folder of the report")
 
 
@@ -74,7 +76,8 @@ def benchmark(arguments: argparse.Namespace, console: Console) -> int:
     if arguments.scale is not None:
         from a3s_desktop.session.scale import run_scale
 
-        run_scale(arguments.scale, FACE_KINDS, arguments.out, console.say)
+        sizes = {*arguments.scale, *((_MILLION,) if arguments.million else ())}
+        run_scale(sorted(sizes), FACE_KINDS, arguments.out, console.say)
         return 0
     if arguments.data is None and not arguments.face_like:
         raise InputError("There is nothing to run on.", "Give a folder of data sets (--data DIR) or --face-like N.")

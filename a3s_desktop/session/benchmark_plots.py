@@ -51,6 +51,32 @@ def plot_cobra(results: Mapping[str, Any], case: str) -> bytes | None:
     return _draw({f"cobra, {run['variant']}": [Curve(run["result"])] for run in runs}, f"{case}: COBRA's k")
 
 
+def plot_growth(series: Mapping[str, Sequence[tuple[int, float, float]]]) -> bytes:
+    """Seconds and GiB of stage one against samples, both on logarithmic axes, with the fitted exponents, as PNG.
+
+    Parameters
+    ----------
+    series : mapping
+        Name of the data -> (samples, seconds, GiB) of each size.
+    """
+    from matplotlib.backends.backend_agg import FigureCanvasAgg
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=(11.0, 4.4), layout="constrained")
+    FigureCanvasAgg(figure)
+    for axes, column, unit in zip(figure.subplots(1, 2), (1, 2), ("seconds", "GiB above the file"), strict=True):
+        for number, (name, points) in enumerate(series.items()):
+            size, value = (np.maximum([point[k] for point in points], 1e-3) for k in (0, column))
+            slope = np.polyfit(np.log(size), np.log(value), 1)[0] if len(points) > 1 else 0.0
+            axes.loglog(size, value, marker="o", color=_COLOURS[number], label=f"{name}: N^{slope:.2f}")
+        axes.set_xlabel("samples")
+        axes.set_ylabel(f"stage one, {unit}")
+        axes.legend()
+    buffer = io.BytesIO()
+    figure.savefig(buffer, format="png", dpi=_DPI)
+    return buffer.getvalue()
+
+
 def _draw(curves: Mapping[str, Sequence[Curve]], title: str) -> bytes:
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.figure import Figure

@@ -1,7 +1,9 @@
-"""The benchmark of size: stage one on face-like data of growing size, against exact neighbours by BLAS in the same run.
+"""The benchmark of size: whole runs of ``a3s`` on face-like data of growing size, in one table with what is asked.
 
-Each size and kind is run in a process of its own, so that its peak memory can be told; the data lie in a file that is
-memory-mapped. Exact search is measured on some blocks of rows right before stage one, and reckoned for all rows.
+Each size and kind is run in a process of its own, so that its peak memory can be told; the data lie in a file of half
+precision that is memory-mapped. Exact search is measured on some blocks of rows right before stage one, and reckoned
+for all rows. Then as many questions are answered by the true classes as the paper gives its largest run (3,100 for
+100,000 images), and the last hundred are taken back and given again.
 """
 
 from __future__ import annotations
@@ -21,22 +23,44 @@ import numpy as np
 from a3s_desktop.core.initialization import initialize
 from a3s_desktop.core.metrics import ari, nmi
 from a3s_desktop.core.neighbors import block_rows
-from a3s_desktop.core.types import FloatArray, InitialOptions
+from a3s_desktop.core.types import FloatArray, InitialOptions, InitialState, IntArray, StrategyOptions
+from a3s_desktop.session import benchmark_plots
 from a3s_desktop.session.benchmark_data import FACE_WIDTH, face_like
+from a3s_desktop.session.oracle import Oracle, OracleOptions
+from a3s_desktop.session.session import Session
+from a3s_desktop.session.simulation import Stopwatch
 from a3s_desktop.storage import files
+from a3s_desktop.storage.journal_types import MemoryJournal
 from a3s_desktop.task import Progress, Task
 
 REPORT = "scale.json"
+PLOT = "scale.png"
 _BLOCKS = 12  # of exact search, measured
 _NEIGHBOURS = 50
+_ANSWERS = 0.031  # for each image: 3,100 for 100,000
+_BACK = 100  # answers that are taken back and given again
+
+
+@dataclass(frozen=True, slots=True)
+class Answering:
+    """What stage two took: seconds of opening and of all answers, milliseconds (median, p99) of single steps."""
+
+    answers: int
+    opening: float
+    seconds: float
+    question: tuple[float, float]
+    undo: tuple[float, float]
+    redo: tuple[float, float]
+    nmi: float
+    ari: float
 
 
 @dataclass(frozen=True, slots=True)
 class ScaleRow:
-    """What one run of stage one took. Times are wall seconds, ``cpu`` processor seconds, memory GiB.
+    """What one run took. Times are wall seconds, ``cpu`` processor seconds, both of stage one; memory GiB.
 
-    ``exact`` is what exact neighbours by BLAS would take; ``memory`` is the peak above that before stage one, without
-    the pages of the features file.
+    ``exact`` is what exact neighbours by BLAS would take; ``memory`` is the peak of stage one above that before it,
+    without the pages of the features file.
     """
 
     samples: int
@@ -52,10 +76,31 @@ class ScaleRow:
     clusters: int
     singletons: int
     stages: tuple[tuple[str, float], ...]
+    answering: Answering
+
+    @property
+    def whole(self) -> float:
+        """Seconds of the whole run, in units of stage one's."""
+        return (self.wall + self.answering.opening + self.answering.seconds) / self.wall
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """One line of what is asked of a size: a name, the measured figure, and the bound it is to keep."""
+
+    name: str
+    figure: float
+    bound: float
+    at_least: bool = False
+
+    @property
+    def holds(self) -> bool:
+        """Whether the figure keeps the bound."""
+        return self.figure >= self.bound if self.at_least else self.figure <= self.bound
 
 
 def run_scale(sizes: Sequence[int], kinds: Sequence[str], out: Path, tell: Callable[[str], None]) -> list[ScaleRow]:
-    """Run stage one for every size and kind, tell each row of the table, and write all to ``out``.
+    """Run every size and kind, tell each row of the table, and write all to ``out``, with a plot of the growth.
 
     Raises
     ------
@@ -71,30 +116,82 @@ def run_scale(sizes: Sequence[int], kinds: Sequence[str], out: Path, tell: Calla
                 with context.Pool(1) as pool:
                     row: ScaleRow = pool.apply(measure, (samples, kind, Path(folder)))
                 rows.append(row)
-                tell(row_text(rows[-1]))
+                tell(row_text(row))
                 files.atomic_write_text(out / REPORT, json.dumps([asdict(row) for row in rows], indent=1))
+                for line in wanted_of(row, rows):
+                    tell(f"    {line.name}: {line.figure:.4g}, {_bound(line)}: {'holds' if line.holds else 'MISSED'}")
             if (slope := growth([row for row in rows if row.kind == kind])) is not None:
                 tell(f"{kind}: stage one grows as N^{slope[0]:.2f}, memory as N^{slope[1]:.2f}")
+    if benchmark_plots.available() and len(set(sizes)) > 1:
+        with files.atomic_file(out / PLOT) as file:
+            file.write(benchmark_plots.plot_growth(_series(rows)))
     return rows
 
 
+def _bound(line: Wanted) -> str:
+    return f"at {'least' if line.at_least else 'most'} {line.bound:.4g}"
+
+
+def _series(rows: Sequence[ScaleRow]) -> dict[str, list[tuple[int, float, float]]]:
+    """For each kind: samples, seconds and GiB of stage one."""
+    kinds = dict.fromkeys(row.kind for row in rows)
+    return {kind: [(row.samples, row.wall, row.memory) for row in rows if row.kind == kind] for kind in kinds}
+
+
+def wanted_of(row: ScaleRow, rows: Sequence[ScaleRow]) -> list[Wanted]:
+    """What is asked of a run of this size, with its figures; nothing of sizes that nothing is asked of."""
+    one, easy = row.answering, row.kind == "easy"
+    if row.samples == 100_000:
+        return [
+            Wanted("stage one against exact neighbours", row.wall / row.exact, 0.35),
+            Wanted("peak memory, GiB", row.memory, 1.0),
+            Wanted("first NMI", row.nmi, 0.99 if easy else 0.97, True),
+            Wanted("first ARI", row.ari, 0.98 if easy else 0.94, True),
+            Wanted(f"ARI at {one.answers:,} answers", one.ari, 0.995 if easy else 0.985, True),
+            Wanted("whole run against stage one", row.whole, 2.0),
+            Wanted("next question, median ms", one.question[0], 5.0),
+            Wanted("next question, p99 ms", one.question[1], 16.0),
+            Wanted("undo, p99 ms", one.undo[1], 50.0),
+            Wanted("redo, p99 ms", one.redo[1], 50.0),
+            Wanted("to the first pair, s", one.opening, 2.0),
+        ]
+    if row.samples != 1_000_000:
+        return []
+    wanted = [Wanted("peak memory, GiB", row.memory, 6.0)]
+    smaller = [other.wall for other in rows if (other.kind, other.samples) == (row.kind, 100_000)]
+    if smaller:
+        wanted.append(Wanted("stage one against 100,000", row.wall / smaller[0], 30.0))
+    if easy:
+        wanted += [Wanted("first NMI", row.nmi, 0.95, True), Wanted("first ARI", row.ari, 0.80, True)]
+    return [
+        *wanted,
+        Wanted("next question, median ms", one.question[0], 10.0),
+        Wanted("next question, p99 ms", one.question[1], 50.0),
+        Wanted("undo, p99 ms", one.undo[1], 100.0),
+        Wanted("redo, p99 ms", one.redo[1], 100.0),
+        Wanted("to the first pair, s", one.opening, 5.0),
+    ]
+
+
 def growth(rows: Sequence[ScaleRow]) -> tuple[float, float] | None:
-    """Exponents of wall time and memory from the smallest to the largest size; None with one size."""
-    low, high = min(rows, key=lambda row: row.samples), max(rows, key=lambda row: row.samples)
-    if low.samples == high.samples:
+    """Exponents of wall time and memory over all sizes, by least squares of logarithms; None with one size."""
+    if len({row.samples for row in rows}) < 2:
         return None
-    span = math.log(high.samples / low.samples)
-    return math.log(high.wall / low.wall) / span, math.log(max(high.memory, 1e-3) / max(low.memory, 1e-3)) / span
+    size = np.log([row.samples for row in rows])
+    return tuple(  # type: ignore[return-value]
+        float(np.polyfit(size, np.log([max(value, 1e-3) for value in values]), 1)[0])
+        for values in ([row.wall for row in rows], [row.memory for row in rows])
+    )
 
 
 def measure(samples: int, kind: str, folder: Path) -> ScaleRow:
-    """Make the data, measure exact search on some blocks, then run stage one of ``a3s``."""
+    """Make the data, measure exact search on some blocks, then run stage one of ``a3s``, and answer."""
     place = folder / f"scale-{kind}-{samples}.npy"
-    table = np.lib.format.open_memmap(place, "w+", np.float32, (samples, FACE_WIDTH))
+    table = np.lib.format.open_memmap(place, "w+", np.float16, (samples, FACE_WIDTH))
     _, labels = face_like(samples, kind, out=table)
     table.flush()
     del table
-    features = np.load(place, mmap_mode="r", allow_pickle=False)
+    features = np.load(place, mmap_mode="r")
     exact = _exact_seconds(features)
     marks: list[tuple[str, float]] = []
 
@@ -105,7 +202,7 @@ def measure(samples: int, kind: str, folder: Path) -> ScaleRow:
     before = _peak(reset=True)
     wall, cpu = time.monotonic(), time.process_time()
     state = initialize([features], InitialOptions().for_strategy("a3s"), Task(note))
-    end = time.monotonic()
+    end, cpu_end = time.monotonic(), time.process_time()
     peak = _peak() - before
     ends = [at for _, at in marks[1:]] + [end]
     row = ScaleRow(
@@ -114,7 +211,7 @@ def measure(samples: int, kind: str, folder: Path) -> ScaleRow:
         int(labels.max()) + 1,
         exact,
         end - wall,
-        time.process_time() - cpu,
+        cpu_end - cpu,
         max(peak, 0.0),
         nmi(state.labels, labels),
         ari(state.labels, labels),
@@ -122,16 +219,48 @@ def measure(samples: int, kind: str, folder: Path) -> ScaleRow:
         int(state.report["clusters"]),
         int(state.report["singletons"]),
         tuple((name, stop - at) for (name, at), stop in zip(marks, ends, strict=True)),
+        _answer(state, features, labels, math.ceil(_ANSWERS * samples)),
     )
     del features
     files.remove_file(place)
     return row
 
 
+def _answer(state: InitialState, features: FloatArray, labels: IntArray, budget: int) -> Answering:
+    oracle = Oracle(labels, OracleOptions())
+    opening, answering, undoing, redoing = Stopwatch(), Stopwatch(), Stopwatch(), Stopwatch()
+    with opening:
+        session = Session(state, [features], StrategyOptions(), MemoryJournal(), snapshot_every=0)
+    while (question := session.state.question) is not None and session.state.answers < budget:
+        answer = oracle.answer(question.left, question.right)
+        with answering:
+            session.answer(question.id, answer)
+    found = session.state
+    for watch, step in ((undoing, session.undo), (redoing, session.redo)):
+        for _ in range(min(_BACK, found.answers)):
+            with watch:
+                step()
+    return Answering(
+        found.answers,
+        opening.seconds,
+        answering.seconds,
+        _milliseconds(answering),
+        _milliseconds(undoing),
+        _milliseconds(redoing),
+        nmi(found.labels, labels),
+        ari(found.labels, labels),
+    )
+
+
+def _milliseconds(watch: Stopwatch) -> tuple[float, float]:
+    laps = np.array(watch.laps or [0.0]) * 1000.0
+    return float(np.median(laps)), float(np.percentile(laps, 99))
+
+
 def _exact_seconds(features: FloatArray) -> float:
     """Seconds of exact search over all rows: products of BLAS and selection of the nearest, from some blocks."""
     n, dim = features.shape
-    points = np.asarray(features)
+    points = np.asarray(features, np.float32)
     step = min(n, max(256, block_rows(n, dim)))
     blocks = min(_BLOCKS, max(1, n // step))
     begun = time.monotonic()
@@ -166,13 +295,17 @@ def _status(status: Path, name: str) -> float:
 
 _HEAD = (
     f"{'samples':>9} {'kind':4} {'stage one':>9} {'exact':>8} {'ratio':>5} {'cpu':>7} {'GiB':>5} "
-    f"{'NMI':>6} {'ARI':>6} {'recall':>6} {'clusters':>8} {'single':>7}"
+    f"{'NMI':>6} {'ARI':>6} {'recall':>6} {'clusters':>8} {'single':>7} {'answers':>7} {'ARI':>6} {'run':>5} "
+    f"{'opening':>8} {'question ms':>13} {'undo p99':>8} {'redo p99':>8}"
 )
 
 
 def row_text(row: ScaleRow) -> str:
     """A row of the table."""
+    one = row.answering
     return (
         f"{row.samples:9,} {row.kind:4} {row.wall:8.1f}s {row.exact:7.1f}s {row.wall / row.exact:5.2f} {row.cpu:6.1f}s "
-        f"{row.memory:5.2f} {row.nmi:6.4f} {row.ari:6.4f} {row.recall:6.3f} {row.clusters:8,} {row.singletons:7,}"
+        f"{row.memory:5.2f} {row.nmi:6.4f} {row.ari:6.4f} {row.recall:6.3f} {row.clusters:8,} {row.singletons:7,} "
+        f"{one.answers:7,} {one.ari:6.4f} {row.whole:4.1f}x {one.opening:7.1f}s "
+        f"{one.question[0]:5.1f} / {one.question[1]:5.1f} {one.undo[1]:8.1f} {one.redo[1]:8.1f}"
     )
