@@ -95,13 +95,24 @@ def _replay(workspace: Workspace, task: Task) -> Iterator[Finding]:
     quick = Session(
         initial, views, options, workspace.journal, workspace=workspace, base=base, read_only=True, snapshot_every=0
     )
-    if anew.engine.digest() == quick.engine.digest():
-        yield Finding(Level.FINE, tr("The snapshots hold what the entries lead to."), "snapshots")
-    else:
-        text = tr("The newest snapshot holds another state than the one that the entries lead to.")
-        yield Finding(Level.DAMAGED, text, "snapshots", workspace.folder)
+    yield from _snapshots(anew, quick, workspace.folder)
     yield from _clusters(anew.engine)
     yield from _names(anew)
+
+
+def _snapshots(anew: Session, quick: Session, folder: Path) -> Iterator[Finding]:
+    """Whether opening by the newest snapshot comes to what the entries lead to; and if not, what is wrong there."""
+    unusable = [text for text in quick.warnings if text not in anew.warnings]
+    for text in unusable:
+        yield Finding(Level.DAMAGED, text, "snapshots", folder)
+    if anew.engine.digest() != quick.engine.digest():
+        text = tr("The newest snapshot holds another state than the one that the entries lead to.")
+        yield Finding(Level.DAMAGED, text, "snapshots", folder)
+        for one in (*_clusters(quick.engine), *_names(quick)):
+            if one.level is Level.DAMAGED:
+                yield Finding(one.level, tr("In the newest snapshot: {what}", what=one.text), "snapshots", folder)
+    elif not unusable:
+        yield Finding(Level.FINE, tr("The snapshots hold what the entries lead to."), "snapshots")
 
 
 def _without_snapshots(workspace: Workspace) -> MemoryJournal:

@@ -39,6 +39,7 @@ from a3s_desktop.session.merging import MergePlan
 from a3s_desktop.session.replacing import Replacement
 from a3s_desktop.settings import SettingsStore
 from a3s_desktop.task import Progress
+from a3s_desktop.ui.clear_dialog import ClearDialog
 from a3s_desktop.ui.contradiction_chain import ChainLink
 from a3s_desktop.ui.contradiction_dialog import ContradictionDialog
 from a3s_desktop.ui.dialogs import show_error
@@ -99,9 +100,12 @@ def screens(program: Program, qtbot: QtBot) -> Iterator[tuple[str, QWidget]]:
     yield "junk", page
     action("page.pair").trigger()
     qtbot.waitUntil(lambda: program.label.isVisible() and program.label.ready, timeout=10_000)
-    for name in ("project.export", "settings.keys", "settings.annotator", "help.contents", "help.about"):
+    names = ("project.export", "settings.keys", "settings.annotator", "settings.clear", "help.contents", "help.about")
+    for name in names:
         action(name).trigger()
         dialog = _dialog(qtbot)
+        if isinstance(dialog, ClearDialog):
+            qtbot.waitUntil(lambda dialog=dialog: bool(dialog.boxes), timeout=10_000)
         yield name, dialog
         dialog.close()
         qtbot.waitUntil(lambda: not _dialogs())
