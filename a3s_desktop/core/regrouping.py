@@ -13,7 +13,7 @@ import numpy.typing as npt
 
 from a3s_desktop.core.cluster_graph import exact, standard_lengths
 from a3s_desktop.core.fpc import compact
-from a3s_desktop.core.types import IntArray, PairGraph
+from a3s_desktop.core.types import FloatArray, IntArray, PairGraph
 from a3s_desktop.task import Task
 
 LONGEST = 2.0
@@ -55,14 +55,19 @@ def regroup(graph: PairGraph, labels: IntArray, task: Task) -> IntArray:
     """
     if graph.similarity is None:
         raise ValueError("only a refined graph can be regrouped")
-    similarity = graph.similarity.astype(np.float64)
+    count = int(np.count_nonzero(np.bincount(labels)))
+    return average_linkage(graph.indptr, graph.indices, _likeness(graph, graph.similarity, labels), count, task)
+
+
+def _likeness(graph: PairGraph, shared: FloatArray, labels: IntArray) -> _Float64:
+    """The weights of the edges; a function of its own, so that what they are made from is gone when they are used."""
+    similarity = shared.astype(np.float64)
     spread = float(similarity.std()) if len(similarity) else 0.0
     alike = similarity / spread if spread > 1e-9 else similarity
     alike += LONGEST - np.minimum(standard_lengths(graph), LONGEST)
     rows = np.repeat(np.arange(graph.n), np.diff(graph.indptr))
     alike += KEPT * (labels[rows] == labels[graph.indices])
-    count = int(np.count_nonzero(np.bincount(labels)))
-    return average_linkage(graph.indptr, graph.indices, exact(alike), count, task)
+    return exact(alike)
 
 
 def average_linkage(indptr: _Int64, indices: IntArray, weight: _Float64, count: int, task: Task) -> IntArray:
