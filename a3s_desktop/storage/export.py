@@ -6,8 +6,8 @@ spreadsheet programs from taking text for a formula, and both can be undone when
 
 * a *path* that begins like a formula (``=``, ``+``, ``-``, ``@``, a tab or line break) gets ``./`` in front: it still
   leads to the same file;
-* a *name* that begins like one, after any number of apostrophes, gets one apostrophe in front. Reading takes one
-  apostrophe off such names, so every name survives.
+* a *name* that begins like one, after any number of apostrophes, gets one apostrophe in front, and another behind
+  each semicolon and tab in it that such a thing follows. Reading takes these off, so every name survives.
 
 File names that are no valid Unicode (raw bytes on Linux) are written with ``\\udcxx`` for each such byte.
 """
@@ -32,6 +32,9 @@ _FORMULA = (
     "=+\\-@\t\r\n\N{FULLWIDTH EQUALS SIGN}\N{FULLWIDTH PLUS SIGN}\N{FULLWIDTH HYPHEN-MINUS}\N{FULLWIDTH COMMERCIAL AT}"
 )
 _LIKE_FORMULA = re.compile(f"'*[{_FORMULA}]")
+# Also behind a separator of other countries: a spreadsheet that splits there does not see the quotation marks.
+_FORMULA_IN_NAME = re.compile(f"(^|[;\t][\\s\"]*)('*[{_FORMULA}])")
+_SAFE_IN_NAME = re.compile(f"(^|[;\t][\\s\"]*)'('*[{_FORMULA}])")
 _QUOTED = re.compile(r"[\",;\t\r\n']|^\s|\s$")
 _CHUNK = 4096
 
@@ -42,12 +45,12 @@ BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 
 def plain_name(text: str) -> str:
     """A cluster's name from a CSV export, as it was before."""
-    return text[1:] if text.startswith("'") and _LIKE_FORMULA.match(text) else text
+    return _SAFE_IN_NAME.sub(r"\1\2", text)
 
 
 def safe_name(text: str) -> str:
     """A cluster's name for a CSV export; inverse of `plain_name`."""
-    return f"'{text}" if _LIKE_FORMULA.match(text) else text
+    return _FORMULA_IN_NAME.sub(r"\1'\2", text)
 
 
 def safe_path(path: str) -> str:
