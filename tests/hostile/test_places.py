@@ -18,11 +18,12 @@ from PySide6.QtCore import QSize
 from a3s_desktop.errors import A3SError, InputError, ProjectError
 from a3s_desktop.session.benchmark_report import as_html
 from a3s_desktop.session.opening import create_project
-from a3s_desktop.storage.export import plain_name, safe_name
+from a3s_desktop.storage.export import plain_name, safe_name, safe_path
 from a3s_desktop.storage.exports.formats import FORMATS, Target, write_export
 from a3s_desktop.storage.exports.safe_names import LONGEST, UniqueNames, safe_file_name
 from a3s_desktop.storage.exports.state import ExportOptions, ExportState, Link
 from a3s_desktop.storage.items import Items
+from a3s_desktop.storage.names import NameIndex
 from a3s_desktop.storage.picture import PictureError, read_picture
 from a3s_desktop.storage.spec import ProjectSpec
 from a3s_desktop.storage.workspace import open_workspace
@@ -211,13 +212,15 @@ def test_no_cell_of_a_table_is_a_formula(tmp_path: Path, kind: str, excel: bool)
 def test_nor_where_a_table_is_split_at_another_mark(tmp_path: Path, text: str) -> None:
     """As a spreadsheet does in countries where the semicolon separates."""
     links = (Link(0, 1, True, 0.0, "asked", text),)
-    state = state_of(tmp_path, ["a.png", "b.png"], {0: text}, links=links)
+    paths = [f"{text}.png".replace("/", ""), "b.png"]
+    state = state_of(tmp_path, paths, {0: text}, links=links)
     for kind in ("csv", "constraints"):
         write_export(kind, state, tmp_path / f"{kind}.csv")
         for line in (tmp_path / f"{kind}.csv").read_bytes().decode().split("\n"):
             cells = line.replace("\t", ";").split(";")
             assert not [cell for cell in cells if cell.strip(' "\r').startswith(SIGNS)], line
     assert plain_name(safe_name(text)) == text
+    assert NameIndex(paths).find(safe_path(paths[0])) == 0
 
 
 class Page(HTMLParser):
