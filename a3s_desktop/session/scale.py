@@ -191,7 +191,7 @@ def measure(samples: int, kind: str, folder: Path) -> ScaleRow:
     _, labels = face_like(samples, kind, out=table)
     table.flush()
     del table
-    features = np.load(place, mmap_mode="r")
+    features = np.load(place, mmap_mode="r", allow_pickle=False)
     exact = _exact_seconds(features)
     marks: list[tuple[str, float]] = []
 

@@ -171,9 +171,11 @@ def continued(project: Path, records: list[RawRecord]) -> tuple[list[RawRecord],
     """Entries that backups have and a damaged journal has lost: those that continue its chain, and where they were.
 
     The newest backup that continues the chain is taken: after a restoration older ones may hold what was given up.
+    Those of the future are from before a clock was set back, and count as that old.
     """
     last, chain = (records[-1].seq, records[-1].checksum) if records else (0, CHAIN_START)
-    for path in reversed(paths_in(project)):
+    now, newest_first = time.time(), paths_in(project)[::-1]
+    for path in sorted(newest_first, key=lambda path: abs(now - time_of(path))):
         with contextlib.suppress(ProjectError):
             more = salvage.continue_chain(records_of(path), last, chain)
             if more:

@@ -6,10 +6,11 @@ spreadsheet programs from taking text for a formula, and both can be undone when
 
 * a *path* that begins like a formula (``=``, ``+``, ``-``, ``@``, a tab or line break) gets ``./`` in front: it still
   leads to the same file;
-* a *name* that begins like one, after any number of apostrophes, gets one apostrophe in front. Reading takes one
-  apostrophe off such names, so every name survives.
+* a *name* that begins like one, after any number of apostrophes, gets one apostrophe in front, and another behind
+  each semicolon and tab in it that such a thing follows. Reading takes these off, so every name survives.
 
-File names that are no valid Unicode (raw bytes on Linux) are written with ``\\udcxx`` for each such byte.
+File names that are no valid Unicode (raw bytes on Linux) are written with ``\\udcxx`` for each such byte; so is a sign
+that begins a formula where it follows a semicolon or tab within a path.
 """
 
 from __future__ import annotations
@@ -25,13 +26,17 @@ import numpy.typing as npt
 from a3s_desktop.core.types import FloatArray, IntArray
 from a3s_desktop.storage import files
 from a3s_desktop.storage.items import Items
-from a3s_desktop.storage.names import export_form
+from a3s_desktop.storage.names import as_bytes, export_form
 
 CONFIRMED, AUTOMATIC, JUNK = "confirmed", "automatic", "junk"
 _FORMULA = (
     "=+\\-@\t\r\n\N{FULLWIDTH EQUALS SIGN}\N{FULLWIDTH PLUS SIGN}\N{FULLWIDTH HYPHEN-MINUS}\N{FULLWIDTH COMMERCIAL AT}"
 )
 _LIKE_FORMULA = re.compile(f"'*[{_FORMULA}]")
+# Also behind a separator of other countries: a spreadsheet that splits there does not see the quotation marks.
+_FORMULA_IN_NAME = re.compile(f"(^|[;\t][\\s\"]*)('*[{_FORMULA}])")
+_FORMULA_IN_PATH = re.compile(f"([;\\t][\\s\"']*)([{_FORMULA}])")
+_SAFE_IN_NAME = re.compile(f"(^|[;\t][\\s\"]*)'('*[{_FORMULA}])")
 _QUOTED = re.compile(r"[\",;\t\r\n']|^\s|\s$")
 _CHUNK = 4096
 
@@ -42,17 +47,17 @@ BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 
 def plain_name(text: str) -> str:
     """A cluster's name from a CSV export, as it was before."""
-    return text[1:] if text.startswith("'") and _LIKE_FORMULA.match(text) else text
+    return _SAFE_IN_NAME.sub(r"\1\2", text)
 
 
 def safe_name(text: str) -> str:
     """A cluster's name for a CSV export; inverse of `plain_name`."""
-    return f"'{text}" if _LIKE_FORMULA.match(text) else text
+    return _FORMULA_IN_NAME.sub(r"\1'\2", text)
 
 
 def safe_path(path: str) -> str:
     """A relative path for a CSV export."""
-    text = export_form(path)
+    text = _FORMULA_IN_PATH.sub(lambda found: found[1] + as_bytes(found[2]), export_form(path))
     return f"./{text}" if _LIKE_FORMULA.match(text) else text
 
 

@@ -24,6 +24,7 @@ from a3s_desktop.i18n import mark, tr
 TEMPORARY = ".a3s-new-"
 _CHUNK = 1 << 20
 _STALE_SECONDS = 60.0
+_DAY = 86_400.0
 
 _CAUSES = {
     errno.ENOSPC: (mark("the disk is full"), mark("Free some space and try again.")),
@@ -306,7 +307,8 @@ def _quietly_remove(path: Path) -> None:
 def sweep(folder: Path, now: float | None = None) -> int:
     """Remove what a killed program left under temporary names in ``folder``; returns how many were removed.
 
-    Only entries that have not changed for a minute, so that another program's work under way stays.
+    Only entries that have not changed for a minute, so that another program's work under way stays. A drive's clock may
+    be ahead of this one; a date a day ahead is of a clock that was set back.
     """
     now = time.time() if now is None else now
     removed = 0
@@ -316,7 +318,8 @@ def sweep(folder: Path, now: float | None = None) -> int:
         return 0
     for entry in entries:
         with contextlib.suppress(OSError):
-            if now - _newest(Path(entry.path)) > _STALE_SECONDS:
+            age = now - _newest(Path(entry.path))
+            if age > _STALE_SECONDS or age < -_DAY:
                 _quietly_remove(Path(entry.path))
                 removed += 1
     return removed

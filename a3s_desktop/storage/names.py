@@ -10,12 +10,18 @@ from pathlib import PurePosixPath
 
 from a3s_desktop.storage.keys import split_key
 
+_BYTES = re.compile(r"(?:\\udc[0-9a-f]{2})+")
 _ESCAPED = re.compile(r"\\ud[89a-f][0-9a-f]{2}", re.IGNORECASE)
 
 
 def export_form(path: str) -> str:
     """A path as exports write it: lone surrogates (bytes that are no UTF-8) as ``\\udcxx``, all else as it is."""
     return path.encode("utf-8", "backslashreplace").decode("utf-8")
+
+
+def as_bytes(text: str) -> str:
+    """A text in the form that exports use for bytes that are no text: ``\\udcxx`` for each byte of it in UTF-8."""
+    return "".join(f"\\udc{byte:02x}" for byte in text.encode("utf-8", "surrogateescape"))
 
 
 def normal(name: str) -> str:
@@ -32,6 +38,10 @@ def can_be_path(text: str) -> bool:
         return "\0" not in text and bool(os.fsencode(text))
     except UnicodeEncodeError:
         return False
+
+
+def _from_bytes(found: re.Match[str]) -> str:
+    return bytes.fromhex(found[0].replace("\\udc", "")).decode("utf-8", "surrogateescape")
 
 
 class NameIndex:
@@ -91,6 +101,7 @@ class NameIndex:
             if _ESCAPED.search(name):
                 raw = _ESCAPED.sub(lambda match: chr(int(match.group()[2:], 16)), name)
                 texts.append(normal(raw))
+                texts.append(normal(_BYTES.sub(_from_bytes, name)))
         if self._root:
             texts += [text.removeprefix(self._root) for text in list(texts) if text.startswith(self._root)]
         return texts

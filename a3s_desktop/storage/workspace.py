@@ -53,6 +53,7 @@ from a3s_desktop.storage.project_file import (
     project_text,
     read_project_file,
 )
+from a3s_desktop.storage.project_links import check_links
 from a3s_desktop.storage.spec import EMBEDDING, ProjectSpec, SpecReport, check_spec
 from a3s_desktop.task import Task
 
@@ -390,6 +391,7 @@ def open_workspace(folder: Path, read_only: bool = False, take_over: bool = Fals
                 tr("There is no permission to write in the project {folder}.", folder=files.show(folder)),
                 tr("Open it read-only, or change the permissions of its folder."),
             )
+        check_links(folder)
         lock = project_lock(folder)
         lock.acquire(take_over)
     try:

@@ -7,7 +7,7 @@ import time
 from pathlib import Path
 
 from PySide6.QtCore import QEvent, QSize, Qt, Signal, Slot
-from PySide6.QtGui import QBrush, QColor, QIcon
+from PySide6.QtGui import QBrush, QColor, QIcon, QResizeEvent
 from PySide6.QtWidgets import (
     QDialog,
     QHBoxLayout,
@@ -31,9 +31,10 @@ from a3s_desktop.ui.file_facts import byte_text
 from a3s_desktop.ui.recent_list import ago
 from a3s_desktop.ui.theme import SPACE_2, SPACE_3, SPACE_4, SPACE_5, icon, set_role, tokens
 
-_ROOM = QSize(960, 660)
+_ROOM = QSize(960, 660)  # at normal text,
+_LINE = 20  # of which a line is at most so high
 _WAITING, _NOTHING, _LIST = range(3)
-_MADE, _AGE, _ANSWERS, _IMAGES, _CLUSTERS, _NAMES, _SIZE, _WHY = range(8)
+_MADE, _AGE, _WHY, _ANSWERS, _IMAGES, _CLUSTERS, _NAMES, _SIZE = _COLUMNS = range(8)
 _UNKNOWN = "–"
 
 
@@ -82,7 +83,8 @@ class BackupsDialog(QDialog):
         layout.addWidget(self.stack, 1)
         layout.addLayout(self._foot())
         self._update()
-        self.resize(_ROOM.boundedTo(self.screen().availableSize() * 0.92))
+        room = _ROOM * (self.fontMetrics().height() / _LINE) if self.fontMetrics().height() > _LINE else _ROOM
+        self.resize(room.boundedTo(self.screen().availableSize() * 0.92))
 
     # Showing
 
@@ -94,7 +96,7 @@ class BackupsDialog(QDialog):
         for row in listing.rows:
             item = QTreeWidgetItem(self.table)
             item.setData(0, Qt.ItemDataRole.UserRole, row)
-            for column in range(_ANSWERS, _WHY):
+            for column in range(_ANSWERS, _SIZE + 1):
                 item.setTextAlignment(column, Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
             item.setText(_MADE, _moment(row.made))
             item.setText(_AGE, ago(row.made, now))
@@ -104,6 +106,7 @@ class BackupsDialog(QDialog):
                 self._problems[row.path] = row.problem
             self._fill(row.path)
         self.stack.setCurrentIndex(_LIST if listing.rows else _NOTHING)
+        self._spread()
         if listing.rows:
             first = next((row.path for row in listing.rows if not row.problem), listing.rows[0].path)
             self.table.setCurrentItem(self._items[first])
@@ -183,18 +186,18 @@ class BackupsDialog(QDialog):
         self.table.setProperty("role", "field")
         self.table.setAccessibleName(tr("Backups, newest first"))
         self.table.setHeaderLabels(
-            [tr("Made"), tr("Age"), tr("Answers"), tr("Images"), tr("Clusters"), tr("Names"), tr("Size"), tr("Why")]
+            [tr("Made"), tr("Age"), tr("Why"), tr("Answers"), tr("Images"), tr("Clusters"), tr("Names"), tr("Size")]
         )
         self.table.setRootIsDecorated(False)
         self.table.setUniformRowHeights(True)
         self.table.setAllColumnsShowFocus(True)
         header = self.table.header()
         header.setSectionsMovable(False)
-        for place in range(_WHY):
+        header.setStretchLastSection(False)
+        for place in _COLUMNS:
             header.setSectionResizeMode(place, QHeaderView.ResizeMode.ResizeToContents)
             side = Qt.AlignmentFlag.AlignRight if place >= _ANSWERS else Qt.AlignmentFlag.AlignLeft
             self.table.headerItem().setTextAlignment(place, side | Qt.AlignmentFlag.AlignVCenter)
-        header.setSectionResizeMode(_WHY, QHeaderView.ResizeMode.Stretch)
         self.table.currentItemChanged.connect(self._on_marked)
         column.addWidget(self.table, 4)
         self.preview = BackupPreview()
@@ -235,7 +238,7 @@ class BackupsDialog(QDialog):
         item.setText(_WHY, why)
         theme = tokens()
         item.setIcon(_WHY, icon("warning", theme.danger) if problem else QIcon())
-        for column in range(_WHY + 1):
+        for column in _COLUMNS:
             colour = QBrush(QColor(theme.muted)) if problem and column != _WHY else QBrush()
             item.setForeground(column, QBrush(QColor(theme.danger)) if problem and column == _WHY else colour)
         item.setData(0, Qt.ItemDataRole.AccessibleTextRole, self._spoken(item, answers))
@@ -260,6 +263,19 @@ class BackupsDialog(QDialog):
             tr("What is there now is kept as a backup first, so that you can come back to it.") if usable else ""
         )
 
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """The reasons take what the other columns leave."""
+        super().resizeEvent(event)
+        self._spread()
+
+    def _spread(self) -> None:
+        """A column that stretches is cut where the others leave too little; then the table scrolls instead."""
+        header, table = self.table.header(), self.table
+        header.setSectionResizeMode(_WHY, QHeaderView.ResizeMode.ResizeToContents)
+        header.resizeSections()
+        if header.length() < table.viewport().width():
+            header.setSectionResizeMode(_WHY, QHeaderView.ResizeMode.Stretch)
+
     def changeEvent(self, event: QEvent) -> None:
         """Pictures and colours follow the theme."""
         super().changeEvent(event)
@@ -267,6 +283,8 @@ class BackupsDialog(QDialog):
             self._draw_nothing()
             for path in self._items:
                 self._fill(path)
+        if event.type() in (QEvent.Type.StyleChange, QEvent.Type.FontChange) and hasattr(self, "restore_button"):
+            self._spread()
 
     def _draw_nothing(self) -> None:
         self._picture.setPixmap(icon("history", tokens().outline, 44).pixmap(44, 44))

@@ -100,8 +100,8 @@ def test_a_recent_project_goes_back_from_the_start_page_by_keys_alone(qtbot, pro
     next(action for action in menu.actions() if action.text() == "Backups…").trigger()
     menu.close()
     found = filled(qtbot, program, 3)
-    assert texts(found, 2)[2:6] == ["3", "36", found.table.topLevelItem(2).text(4), "0"]
-    assert texts(found, 0)[7] == "When closing"
+    assert [texts(found, 2)[column] for column in (3, 4, 6)] == ["3", "36", "0"]
+    assert texts(found, 0)[2] == "When closing"
     assert "9 answers, as many as now" in found.preview.headline.text()
     assert not found.restore_button.isEnabled(), "it is what is there now"
     assert {found.table, found.close_button} <= reachable(found)
@@ -147,7 +147,7 @@ def test_a_damaged_backup_says_so_and_cannot_be_restored(qtbot, program, project
     newest.write_bytes(data)
     program.shell.repairs.backups.show_of(project)
     found = filled(qtbot, program, 3)
-    assert [texts(found, row)[7] for row in range(3)] == ["Damaged", "Damaged", "While working"]
+    assert [texts(found, row)[2] for row in range(3)] == ["Damaged", "Damaged", "While working"]
     for row, usable in ((0, False), (1, False), (2, True)):
         found.table.setCurrentItem(found.table.topLevelItem(row))
         assert found.restore_button.isEnabled() is usable
