@@ -45,8 +45,8 @@ REFIT_EVERY = 5
 TYPICAL_NMI = 0.9
 """The true NMI is not known; the choice depends on it little."""
 
-_MANY = 20_000
-"""Pairs of clusters above which the outlook is made anew only every `_OUTLOOK_EVERY` answers."""
+_MANY = 50_000
+"""Pairs of clusters and places inside them above which the outlook is made anew only every `_OUTLOOK_EVERY` answers."""
 
 _OUTLOOK_EVERY = 200
 
@@ -113,7 +113,7 @@ class A3S:
         raised = inner.part((chance >= RAISED) & ~_of_any(barred, inner.cluster))
         divides = 1.0 - _inner_chance(raised, weights["merges"], weights["inner"])
         found = forecast(load(pairs.first[near], pairs.second[near], joins, divides), answered)
-        self._outlook = (answered, found) if len(pairs.first) > _MANY else None
+        self._outlook = (answered, found) if len(pairs.first) + len(inner.node) > _MANY else None
         return found
 
     # --- the parts that are derived
