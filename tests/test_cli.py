@@ -412,7 +412,10 @@ def test_ctrl_c_stops_the_real_program(files: Path) -> None:
     np.save(files / "big-labels.npy", np.arange(20_000) % 300)
     root = Path(__file__).resolve().parent.parent
     arguments = ["simulate", "--features", "big.npy", "--labels", "big-labels.npy"]
-    code = "import sys; from a3s_desktop.cli import main; print('ready', flush=True); sys.exit(main(sys.argv[1:]))"
+    code = (
+        "import sys; from a3s_desktop.cli import main; import a3s_desktop.session.simulation; "
+        "print('ready', flush=True); sys.exit(main(sys.argv[1:]))"
+    )
     with subprocess.Popen(
         [sys.executable, "-c", code, *arguments],
         cwd=files, env=dict(os.environ, PYTHONPATH=str(root)), stdout=subprocess.PIPE, stderr=subprocess.PIPE,

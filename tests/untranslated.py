@@ -13,7 +13,7 @@ PACKAGE = Path(__file__).resolve().parent.parent / "a3s_desktop"
 # What talks to a terminal or to programmers speaks English; actions.py is collected as a table.
 LEFT_OUT = (
     "cli/", "__main__.py", "actions.py", "i18n.py", "ui/auto_demo.py", "session/benchmark", "session/simulation",
-    "session/oracle", "session/scale", "ui/trace.py", "ui/heartbeat.py", "ui/self_test.py", "logs.py",
+    "session/oracle", "session/scale", "discretion.py", "ui/trace.py", "ui/heartbeat.py", "ui/self_test.py", "logs.py",
 )  # fmt: skip
 # Names of products and fonts, and keys that look like words.
 NAMES = {

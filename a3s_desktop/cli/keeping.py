@@ -53,7 +53,7 @@ def backup(arguments: argparse.Namespace, console: Console) -> int:
 
     project = project_folder(arguments.project)
     if not arguments.list and arguments.restore is None:
-        made = make_backup(project, "asked for")
+        made = make_backup(project, "request")
         console.say(f"{made.path.name}: {made.records:,} entries, {made.size:,} bytes.")
         return 0
     good, bad = list_backups(project)

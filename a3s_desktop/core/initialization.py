@@ -36,7 +36,13 @@ _AGREEING = 0.7  # share of them with the same label that is enough
 
 def stage_count(views: int, options: InitialOptions) -> int:
     """How many stages `initialize` will report, for `Task.plan`."""
-    return 2 * views + 2 + (views + 1 if options.refine else 0) + (options.initial != "fpc")
+    return (
+        2 * views
+        + 2
+        + (views if options.refine else 0)
+        + bool(options.refine and options.regroup)
+        + (options.initial != "fpc")
+    )
 
 
 def initialize(
@@ -83,7 +89,7 @@ def initialize(
         before = labels
         found = keep("begun", lambda: _begun(*initial_clustering(tables, graph, before, options, task)))
         labels, note = found["labels"], str(found["note"])
-    if options.refine:
+    if options.refine and options.regroup:
         task.stage(tr("Grouping images once more"))
         labels = regroup(graph, labels, task)
     sizes = np.bincount(labels)

@@ -248,6 +248,7 @@ class InitialOptions:
     ratio: float = 1.0  # clusters of the last three = ratio x FPC's number
     pseudo_labels: int | None = None  # K0 of the calibration; None: 1.5 sqrt(N)
     refine: bool | None = None  # graph-context refinement; None: as the strategy wants it (see `for_strategy`)
+    regroup: bool = True  # average linkage on the refined graph; False: its clustering as given, for comparisons
     seed: int = 0
     weights: tuple[float, ...] = ()  # of the views, by which their log-odds count; empty: 1 each
 

@@ -15,7 +15,9 @@ OURS, PAPER, COBRA = "a3s", "a3s-paper", "cobra"
 CHECKPOINTS = (0, 20, 40, 60, 83, 100, 120, 150, 200, 250, 300, 337, 400, 525, 600, 674, 800, 1000, 1170)
 """Answers at which every curve has a point; those that are no multiple of ten are the paper's and the prototype's."""
 
-MAIN, COBRA_K, INITIAL, TAU, ORACLE = "main", "cobra-k", "initial", "tau", "oracle"
+MAIN, COBRA_K, INITIAL, START, TAU, ORACLE = "main", "cobra-k", "initial", "start", "tau", "oracle"
+
+AS_GIVEN, REGROUPED = "as FPC gives it", "regrouped (default)"
 RATIOS = (1.0, 1.5, 2.0)
 TAU_STEP = 0.1
 COBRA_FACTORS = (1, 2, 3, 5, 8)
@@ -34,7 +36,7 @@ class Run:
     ----------
     case : Case
     group : str
-        What it is for: "main", "cobra-k", or an ablation ("initial", "tau", "oracle").
+        What it is for: "main", "cobra-k", or an ablation ("initial", "start", "tau", "oracle").
     variant : str
         Which of the group; empty for "main".
     budget, every : int
@@ -199,6 +201,9 @@ def _ablations(case: Case, seed: int, options: BenchmarkOptions) -> list[Run]:
         if name != "fpc"  # its number of clusters is what the others take as one; the main run has it
         for ratio in RATIOS
     ]
+    if base.initial.refine:
+        given = InitialOptions.from_json({**base.initial.to_json(), "regroup": False})
+        runs.append(replace(base, group=START, variant=AS_GIVEN, initial=given))
     if PAPER in options.strategies:
         paper = main_run(case, PAPER, seed, options)
         for step in (-TAU_STEP, TAU_STEP):

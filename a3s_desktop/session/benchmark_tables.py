@@ -119,6 +119,7 @@ def _case(case: Mapping[str, Any], summary: Mapping[str, Any], agreement: Mappin
         tables.append(_cobra_k(summary["cobra_k"][title]))
     for name, heading in (
         ("initial", "Ablation: initial clustering and its ratio r"),
+        ("start", "Ablation: start from FPC's clustering or from average linkage"),
         ("tau", "Ablation: threshold of the density test"),
         ("oracle", "Ablation: wrong answers and skips"),
     ):

@@ -33,7 +33,7 @@ _REASONS = {
     "features": mark("Before replacing features"),
     "restore": mark("Before restoring another"),
     "repair": mark("Before a repair"),
-    "asked for": mark("On request"),
+    "request": mark("On request"),
 }
 _EVERY = 500  # records between two looks at the task
 

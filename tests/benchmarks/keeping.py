@@ -156,7 +156,7 @@ def measure(folder: Path, truth: np.ndarray, count: int) -> None:
     """All figures of a filled project."""
     steps: tuple[tuple[str, Callable[[], object]], ...] = (
         ("check of a whole project", lambda: check_project(folder)),
-        ("a backup", lambda: make_backup(folder, "asked for")),
+        ("a backup", lambda: make_backup(folder, "request")),
     )
     for what, step in steps:
         with timed(what):

@@ -156,11 +156,12 @@ def test_state_survives_storage() -> None:
     assert same(state, InitialState.from_arrays(state.arrays(), state.meta()))
 
 
+@pytest.mark.parametrize(("refine", "regroup"), [(None, True), (True, True), (True, False)])
 @pytest.mark.parametrize("initial", ["fpc", "kmeans"])
-def test_reports_its_stages(initial: str) -> None:
+def test_reports_its_stages(initial: str, refine: bool | None, regroup: bool) -> None:
     seen: list[Progress] = []
     task = Task(seen.append, min_interval=0.0)
-    options = InitialOptions(initial=initial)  # type: ignore[arg-type]
+    options = InitialOptions(initial=initial, refine=refine, regroup=regroup)  # type: ignore[arg-type]
     views = [blobs(200, 5, 3, 0.1)[0], blobs(200, 5, 4, 0.1)[0]]
     task.plan(stage_count(2, options))
     initialize(views, options, task)

@@ -10,7 +10,7 @@ from scipy.cluster.hierarchy import fcluster, linkage
 from scipy.spatial.distance import squareform
 
 from a3s_desktop.core.cluster_graph import exact
-from a3s_desktop.core.fpc import compact
+from a3s_desktop.core.fpc import compact, fpc
 from a3s_desktop.core.initialization import initialize
 from a3s_desktop.core.metrics import evaluate
 from a3s_desktop.core.regrouping import average_linkage, regroup
@@ -87,3 +87,12 @@ def test_all_initial_clusterings_start_alike() -> None:
     ]
     before, after = (evaluate(found[k], found[k + 1]).ari for k in (0, 2))
     assert after > before
+
+
+def test_what_was_given_can_be_left_as_it_is() -> None:
+    rng = np.random.default_rng(3)
+    points = (rng.normal(size=(12, 8)) * 1.6)[np.repeat(np.arange(12), 25)] + rng.normal(size=(300, 8))
+    options = InitialOptions(refine=True, regroup=False)
+    state = initialize([points.astype(np.float32)], options, Task())
+    assert np.array_equal(state.labels, fpc(state.graph, options.seed, Task()))
+    assert InitialOptions.from_json(options.to_json()) == options

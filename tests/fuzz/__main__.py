@@ -11,6 +11,7 @@ import argparse
 import json
 import os
 import re
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -77,6 +78,9 @@ def _fuzz(name: str, seconds: float, work: Path) -> dict[str, Any]:
         ]
         with (place / "log").open("wb") as log:
             spent += _run(command, log)
+        if (place / "scratch").is_file():  # libFuzzer ends the process on the spot
+            shutil.rmtree((place / "scratch").read_text("utf-8"), ignore_errors=True)
+            (place / "scratch").unlink()
         text = (place / "log").read_text("utf-8", "replace")
         counted = [int(number) for number in re.findall(r"^#(\d+)\s", text, re.MULTILINE)]
         covered = [int(number) for number in re.findall(r" cov: (\d+)", text)]
@@ -125,6 +129,7 @@ def _child(name: str, seconds: float, place: Path) -> None:
     parser = PARSERS[name]
     memory = Path("/dev/shm")
     scratch = tempfile.mkdtemp(prefix="a3s-fuzz-", dir=memory if memory.is_dir() else None)
+    (place / "scratch").write_text(scratch, "utf-8")
     seen = {path.stem for path in (place / "findings").iterdir()}
     seeds = [*parser.seeds(Path(scratch)), *(p.read_bytes() for p in sorted((KEPT / name).glob("*")))]
     for seed in seeds:

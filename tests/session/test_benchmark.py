@@ -92,6 +92,17 @@ def test_ablations_vary_one_thing_each() -> None:
     assert compared == []
 
 
+def test_the_start_as_fpc_gives_it_is_an_ablation_of_what_regroups() -> None:
+    runs, _ = make_plan([case()], BenchmarkOptions(("a3s",), seeds=(0,), ablations=True))
+    main = next(run for run in runs if run.group == "main")
+    (start,) = [run for run in runs if run.group == "start"]
+    assert main.initial.regroup
+    assert start.initial == dataclasses.replace(main.initial, regroup=False)
+    assert start.options == main.options
+    published, _ = make_plan([case()], BenchmarkOptions(("a3s-paper",), seeds=(0,), ablations=True))
+    assert "start" not in {run.group for run in published}
+
+
 def test_a_run_is_the_simulation_from_a_shared_start(data: Path, tmp_path: Path) -> None:
     found = read_cases(data, ["views/f g"])[0]
     runs, (agreement,) = make_plan([found], dataclasses.replace(PAPER, seeds=(0,)))

@@ -125,12 +125,14 @@ def test_cobra_by_its_k_and_ablations() -> None:
     runs = [
         run("a3s", points),
         run("a3s", points, group="initial", variant="kmeans, r = 1"),
+        run("a3s", points, group="start", variant="as FPC gives it"),
         run("a3s", points, group="oracle", variant="5 % wrong"),
         run("cobra", points),
         run("cobra", points, group="cobra-k", variant="k = 5", purity=0.97),
     ]
     found = summarise(results(*runs))
     assert list(found["initial"]["x"]) == ["fpc, r = 1", "kmeans, r = 1"]
+    assert list(found["start"]["x"]) == ["regrouped (default)", "as FPC gives it"]
     assert list(found["oracle"]["x"]) == ["no mistakes", "5 % wrong"]
     assert found["tau"]["x"] == {}
     by_k = found["cobra_k"]["x"]

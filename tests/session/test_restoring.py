@@ -165,6 +165,6 @@ def test_reasons_are_stored_as_codes_and_told_in_the_users_language(project: Pat
         assert reason_text("repair") != "repair"
     finally:
         use("en")
-    codes = ("time", "close", "merge", "add", "features", "restore", "repair", "asked for")
+    codes = ("time", "close", "merge", "add", "features", "restore", "repair", "request")
     assert len({reason_text(code) for code in codes}) == len(codes)
     assert reason_text("of a later version") == "For another reason"

@@ -136,7 +136,7 @@ def test_an_open_project_goes_back_and_is_open_again(qtbot, program, project, di
     dialog(MessageDialog).close()
     opened(qtbot, program)
     assert program.bridge.state.answers == 3
-    assert not program.window.busy_label.isVisible()
+    qtbot.waitUntil(lambda: not program.window.busy_label.isVisible(), timeout=20_000)
 
 
 def test_a_damaged_backup_says_so_and_cannot_be_restored(qtbot, program, project):
