@@ -206,6 +206,8 @@ class _Check:
                 folder=files.show(folder),
             )
             raise InputError(text, tr("Choose the folder that holds the new images."))
+        if choices.get("parts_differ"):
+            parts.check_pair_count((*self._kept, *fresh))
         return fresh
 
     def _load(self) -> None:

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import math
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import combinations
 from pathlib import Path
 
 from a3s_desktop.errors import InputError
-from a3s_desktop.i18n import tr
+from a3s_desktop.i18n import number, tr
 from a3s_desktop.storage import files, tables
 from a3s_desktop.storage.keys import Part, part_key, split_key
 from a3s_desktop.storage.names import NameIndex
@@ -18,6 +18,8 @@ from a3s_desktop.storage.names import NameIndex
 _CORNERS = (("xmin", "left", "x1", "x_min"), ("ymin", "top", "y1", "y_min"))
 _ENDS = (("xmax", "right", "x2", "x_max"), ("ymax", "bottom", "y2", "y_max"))
 _STARTS, _SIDES = (("x",), ("y",)), (("width", "w"), ("height", "h"))
+MOST_PAIRS = 1_000_000
+"""Pairs of parts that can be kept apart: they are one entry of the history."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,6 +59,31 @@ def same_photo_pairs(keys: Sequence[str]) -> list[tuple[int, int]]:
         for (a, left), (b, right) in combinations(members, 2)
         if not _overlap(left, right)
     )
+
+
+def check_pair_count(keys: Sequence[str]) -> None:
+    """Whether "two parts of one photo are different" can be said of these items in a reasonable number of pairs.
+
+    Raises
+    ------
+    InputError
+        There would be more than `MOST_PAIRS`.
+    """
+    counts = Counter(photo for photo, part in map(split_key, keys) if part is not None)
+    pairs = sum(count * (count - 1) // 2 for count in counts.values())
+    if pairs > MOST_PAIRS:
+        photo, count = counts.most_common(1)[0]
+        raise InputError(
+            tr(
+                "“Two parts of one photo are different” would mean {pairs} pairs; at most {most} can be kept. The "
+                "photo with the most parts is {photo} ({count}).",
+                pairs=number(pairs),
+                most=number(MOST_PAIRS),
+                photo=files.show(photo),
+                count=number(count),
+            ),
+            tr("Leave this choice out, or give fewer parts for each photo."),
+        )
 
 
 def _overlap(a: Part, b: Part) -> bool:

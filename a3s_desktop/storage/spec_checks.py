@@ -61,6 +61,8 @@ def items(spec: ProjectSpec, scan: ImageScan, warnings: list[str]) -> tuple[str,
             tr("The table of rectangles {parts} names no image of the folder.", parts=files.show(spec.parts)),
             tr("Choose the folder of the photos, and write their names as they are in it."),
         )
+    if spec.parts_differ:
+        parts.check_pair_count(table.keys)
     photos = {split_key(key)[0] for key in table.keys}
     bare = next((path for path in scan.paths if path not in photos), None)
     if bare is not None:

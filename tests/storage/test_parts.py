@@ -136,6 +136,19 @@ def test_one_photo_with_many_parts_makes_a_project(make_spec: Make, tmp_path: Pa
     assert "at least 3" in error.message
 
 
+def test_more_pairs_of_parts_than_can_be_kept_are_refused(make_spec: Make, tmp_path: Path) -> None:
+    np.save(tmp_path / "many.npy", np.random.default_rng(0).normal(size=(1500, 3)))
+    rows = [f"a.jpg,{at % 60},{at // 60},2,2" for at in range(1500)]
+    parts = table(tmp_path, "\n".join(["file,x,y,width,height", *rows]))
+    (tmp_path / "images").mkdir()
+    features = (tmp_path / "many.npy",)
+    (error,) = check_spec(make_spec(("a.jpg",), parts=parts, parts_differ=True, features=features)).errors
+    assert "1,124,250 pairs" in error.message
+    assert "'a.jpg' (1,500)" in error.message
+    report = check_spec(make_spec(("a.jpg",), parts=parts, features=features))
+    assert report.ok, report.errors
+
+
 def test_parts_of_a_photo_that_cannot_be_read_are_all_placeholders(make_spec: Make, tmp_path: Path) -> None:
     spec = make_spec(("a.jpg", "b.png", "c.jpg"))
     (tmp_path / "images" / "b.png").write_bytes(b"")
