@@ -182,7 +182,7 @@ def test_lock_lets_one_in_and_says_who(tmp_path: Path) -> None:
     first.acquire()
     with pytest.raises(ProjectLockedError, match=f"process {os.getpid()} on") as caught:
         second.acquire()
-    assert "read-only" in caught.value.hint
+    assert "Close it there" in caught.value.hint
     assert first.held
     assert not second.held
     first.release()
