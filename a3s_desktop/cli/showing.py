@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import sys
 from pathlib import Path
@@ -12,9 +13,15 @@ from a3s_desktop.errors import ProjectError
 def show(project: Path | None = None, read_only: bool = False, safe_mode: bool = False) -> int:
     """The window, on its start page or on a project; returns the exit code."""
     need_display()
-    from a3s_desktop.ui.app import main
+    collected = gc.isenabled()
+    gc.disable()  # nothing that is loaded at the start is garbage; later the window collects when it has time
+    try:
+        from a3s_desktop.ui.app import main
 
-    return main(project=project, read_only=read_only, safe_mode=safe_mode)
+        return main(project=project, read_only=read_only, safe_mode=safe_mode)
+    finally:
+        if collected:
+            gc.enable()
 
 
 def has_display() -> bool:
