@@ -12,7 +12,6 @@ import getpass
 import json
 import logging
 import os
-import secrets
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
@@ -307,7 +306,7 @@ class SettingsStore:
         text = json.dumps({**self._foreign, "version": newest, **values}, indent=2, default=dict)
         try:
             self.path.parent.mkdir(parents=True, exist_ok=True)
-            name = self.path.with_name(f"{self.path.name}.{secrets.token_hex(6)}.tmp")
+            name = self.path.with_name(f"{self.path.name}.{os.urandom(6).hex()}.tmp")
             try:
                 with open(name, "x", encoding="utf-8") as file:  # with the rights that the user's umask gives
                     file.write(text + "\n")

@@ -10,15 +10,15 @@ from pathlib import Path
 from a3s_desktop.errors import ProjectError
 
 
-def show(project: Path | None = None, read_only: bool = False, safe_mode: bool = False) -> int:
-    """The window, on its start page or on a project; returns the exit code."""
+def show(project: Path | None = None, read_only: bool = False, safe_mode: bool = False, demo: str | None = None) -> int:
+    """The window, on its start page, a project or a demo; returns the exit code."""
     need_display()
     collected = gc.isenabled()
     gc.disable()  # nothing that is loaded at the start is garbage; later the window collects when it has time
     try:
         from a3s_desktop.ui.app import main
 
-        return main(project=project, read_only=read_only, safe_mode=safe_mode)
+        return main(project=project, read_only=read_only, demo=demo, safe_mode=safe_mode)
     finally:
         if collected:
             gc.enable()

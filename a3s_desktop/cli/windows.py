@@ -33,9 +33,7 @@ def demo(arguments: argparse.Namespace, console: Console) -> int:
             f"There is no display here, so the demo runs by itself, off the screen; its results go to {out.resolve()}."
         )
     if out is None:
-        from a3s_desktop.ui.app import main
-
-        return main(demo=arguments.data)
+        return show(demo=arguments.data)
     os.environ["QT_QPA_PLATFORM"] = "offscreen"  # read by Qt when it is loaded
     from a3s_desktop.ui.auto_demo import auto_demo
 
