@@ -15,7 +15,7 @@ from PySide6.QtCore import QObject, Slot
 
 from a3s_desktop.errors import A3SError, Cancelled
 from a3s_desktop.i18n import tr, trc
-from a3s_desktop.task import Progress, Task
+from a3s_desktop.task import Task
 from a3s_desktop.ui.backups_dialog import BackupsDialog
 from a3s_desktop.ui.bridge import Bridge, BridgePhase
 from a3s_desktop.ui.dialogs import MessageDialog, show_error
@@ -23,7 +23,7 @@ from a3s_desktop.ui.engine_room import Opened
 from a3s_desktop.ui.jobs import Job, Jobs, Worker
 from a3s_desktop.ui.main_window import MainWindow
 from a3s_desktop.ui.shortcuts import Shortcuts
-from a3s_desktop.ui.work_progress import WorkProgress
+from a3s_desktop.ui.work_progress import ShownWork
 
 if TYPE_CHECKING:
     from a3s_desktop.session.restoring import Listing, Present, Preview, Row
@@ -45,8 +45,9 @@ class BackupsFlow(QObject):
     Attributes
     ----------
     dialog : BackupsDialog or None
-    progress : WorkProgress or None
-        Those that are open.
+        The one that is open.
+    work : ShownWork
+        A restoration under way.
     """
 
     def __init__(
@@ -66,10 +67,9 @@ class BackupsFlow(QObject):
         self._read_for: Path | None = None  # the backup that is being read
         self._listing: Listing | None = None
         self._present: Present | None = None
-        self._work: Job | None = None
+        self.work = ShownWork(window, jobs)
         self._outcome: tuple[str, str] | None = None  # told once the project is open again
         self.dialog: BackupsDialog | None = None
-        self.progress: WorkProgress | None = None
         shortcuts.action("project.backups").triggered.connect(self.show_current)
         bridge.phaseChanged.connect(self._update_actions)
         bridge.opened.connect(self._on_opened)
@@ -91,7 +91,7 @@ class BackupsFlow(QObject):
     # The dialog
 
     def _show(self, folder: Path, name: str, is_open: bool) -> None:
-        if self.dialog is not None or self._work is not None:
+        if self.dialog is not None or self.work.busy:
             return
         from a3s_desktop.session.restoring import list_rows
 
@@ -180,39 +180,24 @@ class BackupsFlow(QObject):
         from a3s_desktop.session.restoring import restore
 
         self._bridge.close_project()
-        self.progress = WorkProgress(
-            self._window,
-            tr("Restoring a backup"),
-            tr("You can cancel until the backup is put in place; the project then stays as it was."),
-            self._cancel,
-        )
-        self.progress.open()
         when = datetime.datetime.fromtimestamp(backup.made).astimezone()
         moment = when.strftime(trc("date and time", "%Y-%m-%d %H:%M"))
-        # On the engine's thread, which closes the project before.
-        self._work = self._jobs.submit(
-            Worker.ENGINE, _restore, restore, self._folder, backup, moment,
-            done=self._on_restored, failed=self._on_failed, reported=self._on_progress, with_task=True,
+        self.work.begin(
+            tr("Restoring a backup"),
+            tr("You can cancel until the backup is put in place; the project then stays as it was."),
+            Worker.ENGINE, _restore, restore, self._folder, backup, moment,  # behind the closing of the project
+            done=self._on_restored, failed=self._on_failed,
         )  # fmt: skip
-
-    def _cancel(self) -> None:
-        if self._work is not None:
-            self._work.cancel()
-
-    @Slot(object)
-    def _on_progress(self, progress: Progress) -> None:
-        if self.progress is not None:
-            self.progress.show_progress(progress)
 
     @Slot(object)
     def _on_restored(self, outcome: tuple[str, str]) -> None:
-        self._close_progress()
+        self.work.end()
         self._outcome = outcome
         self._open_project(self._folder)
 
     @Slot(object)
     def _on_failed(self, error: BaseException) -> None:
-        self._close_progress()
+        self.work.end()
         if self._was_open:
             self._open_project(self._folder)
         else:
@@ -221,12 +206,6 @@ class BackupsFlow(QObject):
             show_error(self._window, error, tr("Backup not restored"))
         elif not isinstance(error, Cancelled):
             log.error("The backup could not be restored", exc_info=error)
-
-    def _close_progress(self) -> None:
-        self._work = None
-        if self.progress is not None:
-            self.progress.done(0)
-            self.progress = None
 
     @Slot(object)
     def _on_opened(self, opened: Opened) -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import enum
-from collections.abc import Callable
 from pathlib import Path
 
 from PySide6.QtCore import Qt, QTimer, Signal, Slot
@@ -14,7 +13,6 @@ from a3s_desktop.i18n import mark, tr
 from a3s_desktop.ui.dialogs import wrapped
 from a3s_desktop.ui.fields import FEATURE_FILTER, ORDER_FILTER, PARTS_FILTER, PathField, PathList
 from a3s_desktop.ui.theme import SPACE_2, SPACE_3, SPACE_4, SPACE_5, set_role
-from a3s_desktop.ui.work_progress import WorkProgress
 
 _PAUSE_MS = 400  # of typing after which what was given is checked
 
@@ -27,7 +25,7 @@ class Later(enum.Enum):
     LOCATE = "locate"
 
 
-_TITLES = {
+TITLES = {
     Later.ADD: mark("Add images"),
     Later.REPLACE: mark("Replace features"),
     Later.LOCATE: mark("Locate image folder"),
@@ -69,12 +67,12 @@ class LaterDialog(QDialog):
         self.what = what
         self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         self.setWindowModality(Qt.WindowModality.WindowModal)
-        self.setWindowTitle(tr(_TITLES[what]))
+        self.setWindowTitle(tr(TITLES[what]))
         self.setMinimumWidth(560)
         layout = QVBoxLayout(self)
         layout.setContentsMargins(SPACE_5, SPACE_5, SPACE_5, SPACE_4)
         layout.setSpacing(SPACE_3)
-        layout.addWidget(wrapped(tr(_TITLES[what]), "heading"))
+        layout.addWidget(wrapped(tr(TITLES[what]), "heading"))
         layout.addWidget(wrapped(tr(_INTRODUCTIONS[what]), "muted"))
         self.folder = PathField(
             tr("Folder with the new images") if what is Later.ADD else tr("Where the images are now"), folder=True
@@ -158,11 +156,3 @@ class LaterDialog(QDialog):
     def _accept(self) -> None:
         self.requested.emit()
         self.accept()
-
-
-class LaterProgress(WorkProgress):
-    """Work during which the project is closed: it keeps the window until it is done or cancelled."""
-
-    def __init__(self, parent: QWidget | None, what: Later, cancel: Callable[[], None]) -> None:
-        promise = tr("You can cancel at any time; the project then stays as it was.")
-        super().__init__(parent, tr(_TITLES[what]), promise, cancel)

@@ -14,16 +14,17 @@ from PySide6.QtCore import QObject, Slot
 
 from a3s_desktop.errors import A3SError, Cancelled
 from a3s_desktop.i18n import tr, trn
-from a3s_desktop.task import Progress, Task
+from a3s_desktop.task import Task
 from a3s_desktop.ui.bridge import Bridge, BridgePhase
 from a3s_desktop.ui.dialogs import MessageDialog, show_error
 from a3s_desktop.ui.engine_room import Opened
 from a3s_desktop.ui.image_loader import ImageLoader
 from a3s_desktop.ui.jobs import Job, Jobs, Worker
-from a3s_desktop.ui.later_dialog import Later, LaterDialog, LaterProgress
+from a3s_desktop.ui.later_dialog import TITLES, Later, LaterDialog
 from a3s_desktop.ui.main_window import MainWindow
 from a3s_desktop.ui.replace_dialog import ReplaceDialog
 from a3s_desktop.ui.shortcuts import Shortcuts
+from a3s_desktop.ui.work_progress import ShownWork
 
 if TYPE_CHECKING:
     from a3s_desktop.session.replacing import Replacing
@@ -50,11 +51,10 @@ class LaterFlow(QObject):
         self._loader = loader
         self._folder = Path()
         self._check: Job | None = None
-        self._work: Job | None = None
+        self.work = ShownWork(window, jobs)
         self._outcome: tuple[Later, str] | None = None  # told once the project is open again
         self._replacing: Replacing | None = None
         self.dialog: LaterDialog | None = None
-        self.progress: LaterProgress | None = None
         shortcuts.action("project.add").triggered.connect(self.begin_add)
         shortcuts.action("project.replace").triggered.connect(self.begin_replace)
         shortcuts.action("project.locate").triggered.connect(self.begin_locate)
@@ -81,7 +81,7 @@ class LaterFlow(QObject):
 
     def _begin(self, what: Later) -> None:
         project = self._bridge.project
-        if project is None or self._work is not None:
+        if project is None or self.work.busy:
             return
         self._folder = project.folder
         parts = any("#xywh=" in path for path in project.items.paths[:1])
@@ -155,27 +155,16 @@ class LaterFlow(QObject):
             self._run(what, works[what], self._folder, given)
 
     def _run(self, what: Later, work: Callable[..., Any], *args: Any) -> None:
-        self.progress = LaterProgress(self._window, what, self._cancel)
-        self.progress.open()
         done: Any = {
             Later.ADD: self._on_added,
             Later.LOCATE: self._on_located,
             Later.REPLACE: self._on_prepared,
         }[what]
-        # On the engine's thread, which closes the project before.
-        self._work = self._jobs.submit(
-            Worker.ENGINE, work, *args,
-            done=done, failed=self._on_failed, reported=self._on_progress, with_task=True,
+        self.work.begin(
+            tr(TITLES[what]), tr("You can cancel at any time; the project then stays as it was."),
+            Worker.ENGINE, work, *args,  # behind the closing of the project
+            done=done, failed=self._on_failed,
         )  # fmt: skip
-
-    def _cancel(self) -> None:
-        if self._work is not None:
-            self._work.cancel()
-
-    @Slot(object)
-    def _on_progress(self, progress: Progress) -> None:
-        if self.progress is not None:
-            self.progress.show_progress(progress)
 
     @Slot(object)
     def _on_added(self, text: str) -> None:
@@ -187,7 +176,7 @@ class LaterFlow(QObject):
 
     @Slot(object)
     def _on_prepared(self, replacing: Replacing) -> None:
-        self._close_progress()
+        self.work.end()
         self._replacing = replacing
         dialog = ReplaceDialog(replacing.report, replacing.items, self._loader, self._window)
         dialog.decided.connect(self._on_decided)
@@ -197,7 +186,7 @@ class LaterFlow(QObject):
     def _on_decided(self, replace: bool) -> None:
         replacing, self._replacing = self._replacing, None
         if replacing is not None:
-            self._work = self._jobs.submit(
+            self._jobs.submit(
                 Worker.ENGINE, _decide, replacing, replace,
                 done=self._on_replaced, failed=self._on_failed,
             )  # fmt: skip
@@ -214,14 +203,8 @@ class LaterFlow(QObject):
         elif not isinstance(error, Cancelled):
             log.error("The project could not be changed", exc_info=error)
 
-    def _close_progress(self) -> None:
-        self._work = None
-        if self.progress is not None:
-            self.progress.done(0)
-            self.progress = None
-
     def _end(self, outcome: tuple[Later, str] | None) -> None:
-        self._close_progress()
+        self.work.end()
         self._outcome = outcome
         self._bridge.open(self._folder)
 

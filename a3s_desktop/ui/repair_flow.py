@@ -12,15 +12,14 @@ from PySide6.QtCore import QObject, Slot
 
 from a3s_desktop.errors import A3SError, Cancelled, NoProjectError, ProjectVersionError
 from a3s_desktop.i18n import tr
-from a3s_desktop.task import Progress
 from a3s_desktop.ui.backups_flow import BackupsFlow
 from a3s_desktop.ui.bridge import Bridge, BridgePhase
 from a3s_desktop.ui.dialogs import MessageDialog, show_error
 from a3s_desktop.ui.findings_dialog import FindingsDialog
-from a3s_desktop.ui.jobs import Job, Jobs, Worker
+from a3s_desktop.ui.jobs import Jobs, Worker
 from a3s_desktop.ui.main_window import MainWindow
 from a3s_desktop.ui.shortcuts import Shortcuts
-from a3s_desktop.ui.work_progress import WorkProgress
+from a3s_desktop.ui.work_progress import ShownWork
 
 if TYPE_CHECKING:
     from a3s_desktop.storage.check import Finding
@@ -43,8 +42,8 @@ class RepairFlow(QObject):
     Attributes
     ----------
     backups : BackupsFlow
-    progress : WorkProgress or None
-        Of a check or repair under way.
+    work : ShownWork
+        A check or repair under way.
     """
 
     def __init__(
@@ -60,8 +59,7 @@ class RepairFlow(QObject):
         self._window, self._bridge, self._jobs, self._shortcuts = window, bridge, jobs, shortcuts
         self._open_project, self._forget = open_project, forget
         self.backups = BackupsFlow(window, bridge, jobs, shortcuts, open_project)
-        self.progress: WorkProgress | None = None
-        self._work: Job | None = None
+        self.work = ShownWork(window, jobs)
         self._folder = Path()
         self._was_open = self._repairing = False
         shortcuts.action("project.check").triggered.connect(self.check_current)
@@ -101,17 +99,17 @@ class RepairFlow(QObject):
         from a3s_desktop.session.checking import check_project
 
         project = self._bridge.project
-        if project is None or self._work is not None:
+        if project is None or self.work.busy:
             return
         self._folder, self._was_open, self._repairing = project.folder, True, False
-        self._begin(tr("Checking the project"), tr("A check only reads; you can cancel at any time."))
-        self._submit(Worker.ASIDE, check_project, project.folder)
+        promise = tr("A check only reads; you can cancel at any time.")
+        self._begin(tr("Checking the project"), promise, Worker.ASIDE, check_project)
 
     def repair(self, folder: Path) -> None:
         """Check and repair, then say what was done; an open project is closed meanwhile."""
         from a3s_desktop.session.checking import check_project
 
-        if self._work is not None:
+        if self.work.busy:
             return
         project = self._bridge.project
         self._folder, self._repairing = folder, True
@@ -120,33 +118,15 @@ class RepairFlow(QObject):
         self._begin(
             tr("Checking and repairing the project"),
             tr("You can cancel at any time; each step of a repair leaves a project that is whole."),
+            Worker.ENGINE,  # behind the closing
+            partial(check_project, repair=True),
         )
-        self._submit(Worker.ENGINE, partial(check_project, repair=True), folder)  # behind the closing
 
-    def _begin(self, title: str, promise: str) -> None:
-        self.progress = WorkProgress(self._window, title, promise, self._cancel)
-        self.progress.open()
-
-    def _submit(self, worker: Worker, work: Callable[..., object], folder: Path) -> None:
-        self._work = self._jobs.submit(
-            worker, work, folder, done=self._on_checked, failed=self._on_failed, reported=self._on_progress,
-            with_task=True,
-        )  # fmt: skip
-
-    def _cancel(self) -> None:
-        if self._work is not None:
-            self._work.cancel()
-
-    @Slot(object)
-    def _on_progress(self, progress: Progress) -> None:
-        if self.progress is not None:
-            self.progress.show_progress(progress)
+    def _begin(self, title: str, promise: str, worker: Worker, work: Callable[..., object]) -> None:
+        self.work.begin(title, promise, worker, work, self._folder, done=self._on_checked, failed=self._on_failed)
 
     def _end(self) -> None:
-        self._work = None
-        if self.progress is not None:
-            self.progress.done(0)
-            self.progress = None
+        self.work.end()
         if not self._repairing:
             return
         if self._was_open:

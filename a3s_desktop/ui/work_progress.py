@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from PySide6.QtCore import Qt, Slot
+from PySide6.QtCore import QObject, Qt, Slot
 from PySide6.QtWidgets import QDialog, QHBoxLayout, QProgressBar, QPushButton, QVBoxLayout, QWidget
 
 from a3s_desktop.i18n import tr
 from a3s_desktop.task import Progress
 from a3s_desktop.ui.dialogs import wrapped
+from a3s_desktop.ui.jobs import Job, Jobs, Worker
 from a3s_desktop.ui.progress_page import overall, time_left
 from a3s_desktop.ui.theme import SPACE_3, SPACE_4, SPACE_5
 
@@ -69,3 +70,62 @@ class WorkProgress(QDialog):
             self.cancel_button.setEnabled(False)
             self.detail.setText(tr("Stopping…"))
             self._cancel()
+
+
+class ShownWork(QObject):
+    """One piece of work off the GUI thread at a time, with its progress; lives on the GUI thread.
+
+    Parameters
+    ----------
+    window : QWidget
+    jobs : Jobs
+
+    Attributes
+    ----------
+    progress : WorkProgress or None
+        The dialog, while it is open.
+    """
+
+    def __init__(self, window: QWidget, jobs: Jobs) -> None:
+        super().__init__(window)
+        self._window, self._jobs = window, jobs
+        self._job: Job | None = None
+        self.progress: WorkProgress | None = None
+
+    @property
+    def busy(self) -> bool:
+        """Whether work was begun and is not ended."""
+        return self._job is not None
+
+    def begin(
+        self,
+        title: str,
+        promise: str,
+        worker: Worker,
+        work: Callable[..., object],
+        *args: object,
+        done: Callable[..., None],
+        failed: Callable[..., None],
+    ) -> None:
+        """Open the dialog (see `WorkProgress`) and submit the work; ``done`` and ``failed`` call `end`."""
+        self.progress = WorkProgress(self._window, title, promise, self._cancel)
+        self.progress.open()
+        self._job = self._jobs.submit(
+            worker, work, *args, done=done, failed=failed, reported=self._on_progress, with_task=True
+        )
+
+    def end(self) -> None:
+        """Close the dialog."""
+        self._job = None
+        if self.progress is not None:
+            self.progress.done(0)
+            self.progress = None
+
+    def _cancel(self) -> None:
+        if self._job is not None:
+            self._job.cancel()
+
+    @Slot(object)
+    def _on_progress(self, progress: Progress) -> None:
+        if self.progress is not None:
+            self.progress.show_progress(progress)

@@ -301,5 +301,5 @@ def test_a_check_can_be_cancelled(qtbot, program, project, monkeypatch, dialog):
     qtbot.waitUntil(lambda: progress.detail.text() == "Checking the files", timeout=20_000)
     qtbot.mouseClick(progress.cancel_button, Qt.MouseButton.LeftButton)
     go_on.set()
-    qtbot.waitUntil(lambda: program.shell.repairs.progress is None, timeout=20_000)
+    qtbot.waitUntil(lambda: program.shell.repairs.work.progress is None, timeout=20_000)
     assert program.bridge.can_correct

@@ -154,6 +154,6 @@ def test_cancelled_it_is_the_project_of_before(qtbot, program, folder, dialog):
     form.features.add(str(features))
     qtbot.waitUntil(form.ok_button.isEnabled, timeout=20_000)
     qtbot.mouseClick(form.ok_button, Qt.MouseButton.LeftButton)
-    program.later_flow.progress.reject()
+    program.later_flow.work.progress.reject()
     qtbot.waitUntil(lambda: program.bridge.can_answer, timeout=20_000)
     assert program.bridge.state.items == 36
