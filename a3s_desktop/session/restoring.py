@@ -14,7 +14,7 @@ from a3s_desktop.session.history import History, Operation
 from a3s_desktop.session.wording import entry_text, operation_text
 from a3s_desktop.storage import files, salvage
 from a3s_desktop.storage.backup import restore_backup
-from a3s_desktop.storage.backup_file import JOURNAL, Backup, damaged, paths_in, read_facts, time_of, unpack
+from a3s_desktop.storage.backup_file import JOURNAL, Backup, paths_in, read_facts, time_of, verified
 from a3s_desktop.storage.items import Items
 from a3s_desktop.storage.journal_files import look_at
 from a3s_desktop.storage.journal_types import Record
@@ -210,11 +210,8 @@ def look_into(backup: Backup, listing: Listing, present: Present, task: Task) ->
     Cancelled
     """
     task.check()
-    members = unpack(backup.path)
+    members, records = verified(backup)
     task.check()
-    records = salvage.salvage(members.get(JOURNAL, b""), b"").records
-    if len(records) != backup.records or (records and records[-1].checksum != backup.chain):
-        raise damaged(backup.path)
     history = _history(records, task)
     items = _items(members, backup, listing.folder)
     tally = history.tally

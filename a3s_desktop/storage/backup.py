@@ -19,13 +19,13 @@ from a3s_desktop.storage.backup_file import (
     JOURNAL,
     Backup,
     Contents,
-    damaged,
     file_name,
     journal_copy,
     pack,
     paths_in,
     read_facts,
     unpack,
+    verified,
 )
 from a3s_desktop.storage.items import Items
 from a3s_desktop.storage.journal_files import look_at
@@ -217,12 +217,8 @@ def restore_backup(project: Path, backup: Backup, task: Task | None = None) -> s
     task = task or Task()
     task.plan(3)
     task.stage(tr("Reading the backup"))
-    members = unpack(backup.path)
+    members, records = verified(backup)
     task.check()
-    found = salvage.salvage(members.get(JOURNAL, b""), b"")
-    whole = JOURNAL in members and len(found.records) == backup.records
-    if not whole or (found.records and found.records[-1].checksum != backup.chain):
-        raise damaged(backup.path)
     lock = project_lock(project)
     lock.acquire()
     try:
@@ -236,13 +232,13 @@ def restore_backup(project: Path, backup: Backup, task: Task | None = None) -> s
         task.stage(tr("Keeping what is there now"))
         said.append(_keep_now(project))
         task.stage(tr("Putting the backup in place"))
-        _place_journal(project, members[JOURNAL], found.records)
+        _place_journal(project, members[JOURNAL], records)
     except OSError as error:
         raise files.write_failed(project, error) from error
     finally:
         lock.release()
     said.append(
-        trn("Restored the backup, with {n} entry.", "Restored the backup, with {n} entries.", len(found.records))
+        trn("Restored the backup, with {n} entry.", "Restored the backup, with {n} entries.", len(records))
     )
     return " ".join(said)
 

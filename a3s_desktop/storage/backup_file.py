@@ -152,6 +152,16 @@ def unpack(path: Path) -> dict[str, bytes]:
         raise damaged(path) from error
 
 
+def verified(backup: Backup) -> tuple[dict[str, bytes], list[RawRecord]]:
+    """The members of a backup and its records, which are those that it says it has. Raises `ProjectError`."""
+    members = unpack(backup.path)
+    records = salvage.salvage(members.get(JOURNAL, b""), b"").records
+    whole = JOURNAL in members and len(records) == backup.records
+    if not whole or (records and records[-1].checksum != backup.chain):
+        raise damaged(backup.path)
+    return members, records
+
+
 def records_of(path: Path) -> list[RawRecord]:
     """The records of a backup's journal, as far as their chain is whole. Raises `ProjectError`."""
     data = unpack(path).get(JOURNAL, b"")

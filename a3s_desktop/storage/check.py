@@ -13,7 +13,7 @@ from a3s_desktop.i18n import mark, tr, trn
 from a3s_desktop.storage import array_files, files
 from a3s_desktop.storage.artifacts import load_arrays
 from a3s_desktop.storage.backup import list_backups
-from a3s_desktop.storage.backup_file import JOURNAL, records_of
+from a3s_desktop.storage.backup_file import JOURNAL, verified
 from a3s_desktop.storage.conflicts import holds_answers, undecided
 from a3s_desktop.storage.items import Items, locate
 from a3s_desktop.storage.journal_opening import read_journal
@@ -170,13 +170,9 @@ def _backups(project: Path, task: Task) -> Iterator[Finding]:
     for index, one in enumerate(good):
         task.step(0.5 + 0.5 * index / len(good))
         try:
-            records = records_of(one.path)
-        except ProjectError:
-            bad.append(one.path)
-            continue
-        if len(records) == one.records and (not records or records[-1].checksum == one.chain):
+            verified(one)
             whole += 1
-        else:
+        except ProjectError:
             bad.append(one.path)
     yield Finding(Level.FINE, trn("{n} backup is whole.", "{n} backups are whole.", whole), "backups")
     for path in bad:
