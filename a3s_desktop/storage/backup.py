@@ -237,9 +237,7 @@ def restore_backup(project: Path, backup: Backup, task: Task | None = None) -> s
         raise files.write_failed(project, error) from error
     finally:
         lock.release()
-    said.append(
-        trn("Restored the backup, with {n} entry.", "Restored the backup, with {n} entries.", len(records))
-    )
+    said.append(trn("Restored the backup, with {n} entry.", "Restored the backup, with {n} entries.", len(records)))
     return " ".join(said)
 
 
