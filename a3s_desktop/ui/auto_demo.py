@@ -52,7 +52,6 @@ log = logging.getLogger("qt")
 SIZE = (1440, 900)
 EVERY = 10  # answers between two lines of the table
 TO_THE_END = 400  # further answers that are given to reach the end, for its picture
-_PATIENCE = 120.0  # seconds
 
 
 @dataclass(slots=True)
@@ -122,7 +121,15 @@ def _run(out: Path, answers: int, data: str) -> Path:
 
 
 class Driver:
-    """The hands on the keyboard."""
+    """The hands on the keyboard.
+
+    Attributes
+    ----------
+    patience : float
+        Seconds after which something that was waited for counts as failed.
+    """
+
+    patience = 120.0
 
     def __init__(self, app: QApplication, program: Program, scratch: Path, out: Path, results: Results) -> None:
         self._app = app
@@ -340,9 +347,9 @@ class Driver:
             self._app.processEvents(QEventLoop.ProcessEventsFlag.AllEvents, 20)
             time.sleep(0.002)
 
-    def wait(self, condition: Callable[[], bool], what: str, seconds: float = _PATIENCE) -> None:
+    def wait(self, condition: Callable[[], bool], what: str, seconds: float | None = None) -> None:
         """Let the window live until the condition holds. Raises `A3SError` after the time, or where a message is up."""
-        end = time.monotonic() + seconds
+        end = time.monotonic() + (self.patience if seconds is None else seconds)
         while not condition():
             self._app.processEvents(QEventLoop.ProcessEventsFlag.AllEvents, 20)
             message = self._dialog(MessageDialog)
