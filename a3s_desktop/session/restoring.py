@@ -192,7 +192,7 @@ def look_at_now(project: Path, task: Task) -> Present:
     path = project_folder(project) / JOURNAL
     try:
         seen = look_at(path)
-        found = salvage.salvage(seen.data, seen.log, seen.undo)
+        found = seen.records()
         history = _history(found.records, task)
     except (A3SError, OSError):
         return Present()

@@ -173,7 +173,7 @@ def loss_of(project: Path, backup: Backup) -> Loss:
     """What restoring would take back, as the journal is now. Only reads."""
     try:
         now = look_at(project / JOURNAL)
-        current = salvage.salvage(now.data, now.log, now.undo)
+        current = now.records()
     except OSError:
         return Loss(0, known=False)
     return _loss(current.records, backup)

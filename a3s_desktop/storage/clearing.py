@@ -160,12 +160,12 @@ def clear_project(project: Path, ours: bool = False) -> Cleared:
 def clear_demos(folder: Path) -> Cleared:
     """Remove the demos; one that a window has open stays."""
     open_now: dict[Path, str] = {}
-    for path in _children(folder):
+    for path in files.children(folder):
         reason = _in_use(path)
         if reason:
             # Its images are beside it, in the folder of the demo's name.
             open_now |= {path: reason, path.with_name(path.name.removesuffix("-project")): reason}
-    done = _clear_paths(Kind.DEMOS, [path for path in _children(folder) if path not in open_now])
+    done = _clear_paths(Kind.DEMOS, [path for path in files.children(folder) if path not in open_now])
     files.remove_empty(folder)
     return replace(done, problem=next(iter(open_now.values()), done.problem))
 
@@ -201,7 +201,7 @@ def _clear_paths(kind: Kind, paths: list[Path]) -> Cleared:
 
 
 def _logs(folder: Path) -> list[Path]:
-    return [path for path in _children(folder) if path.name == _CRASHES or path.name.startswith(_LOG)]
+    return [path for path in files.children(folder) if path.name == _CRASHES or path.name.startswith(_LOG)]
 
 
 def _notes(places: Places) -> list[Path]:
@@ -212,13 +212,6 @@ def _caches(project: Path) -> list[Path]:
     return sorted(path for pattern in _CACHES for path in project.glob(pattern))
 
 
-def _children(folder: Path) -> list[Path]:
-    try:
-        return sorted(folder.iterdir())
-    except OSError:
-        return []
-
-
 def _size_of_copies(path: Path) -> int:
     """Bytes of the file of small copies; 0 where it is empty."""
     store = ThumbnailStore(path, 1)
@@ -227,7 +220,7 @@ def _size_of_copies(path: Path) -> int:
             return 0
     finally:
         store.close()
-    return sum(_size(each) for each in (path, sqlite.beside(path, "-wal")))
+    return sum(_size(each) for each in (path, sqlite.beside(path, sqlite.LOG)))
 
 
 def _size(path: Path) -> int:

@@ -18,7 +18,8 @@ from a3s_desktop.storage import files
 from a3s_desktop.storage.backup_file import JOURNAL
 from a3s_desktop.storage.lock import project_lock
 from a3s_desktop.storage.project_file import PROJECT_FILE
-from a3s_desktop.storage.sqlite import beside
+from a3s_desktop.storage.sqlite import LOG, UNDO, beside
+from a3s_desktop.strict_json import parse_json
 
 NOTES = "conflicts.json"
 _MARK = (
@@ -37,9 +38,10 @@ def conflict_copies(folder: Path) -> tuple[Path, ...]:
     for name in (JOURNAL, PROJECT_FILE):
         stem, _, suffix = name.partition(".")
         pattern = re.compile(re.escape(stem) + _MARK + re.escape(f".{suffix}"), re.IGNORECASE)
-        found += [one for one in _in(folder) if pattern.fullmatch(one.name) and not _OWN.fullmatch(one.name)]
+        found += [one for one in files.children(folder) if pattern.fullmatch(one.name) and not _OWN.fullmatch(one.name)]
     whole = re.compile(re.escape(folder.name) + _MARK.rpartition("|")[0] + ")", re.IGNORECASE)
-    found += [one for one in _in(folder.parent) if whole.fullmatch(one.name) and (one / PROJECT_FILE).is_file()]
+    others = files.children(folder.parent)
+    found += [one for one in others if whole.fullmatch(one.name) and (one / PROJECT_FILE).is_file()]
     return tuple(sorted(found))
 
 
@@ -90,7 +92,7 @@ def set_aside(folder: Path, copy: Path) -> Path:
     while (target := copy.with_name(f"{stem}.merged-{stamp}{f'-{number}' if number else ''}{suffix}")).exists():
         number += 1
     try:
-        for companion in ("-wal", "-journal", "") if suffix else ("",):  # the file that is looked for is the last
+        for companion in (LOG, UNDO, "") if suffix else ("",):  # the file that is looked for is the last
             if beside(copy, companion).exists():
                 files.rename_new(beside(copy, companion), beside(target, companion))
         files.sync_folder(target.parent)
@@ -104,9 +106,9 @@ def set_aside(folder: Path, copy: Path) -> Path:
 
 def _notes(folder: Path) -> dict[str, int]:
     try:
-        found = json.loads(files.read_bytes(folder / NOTES) or b"{}")["apart"]
+        found = parse_json(files.read_bytes(folder / NOTES) or b"{}")["apart"]
         return {str(name): int(size) for name, size in found.items()}
-    except (OSError, ValueError, KeyError, TypeError, AttributeError, OverflowError, RecursionError):
+    except (OSError, ValueError, KeyError, TypeError, AttributeError):
         return {}  # they are asked about once more
 
 
@@ -116,10 +118,3 @@ def _size(copy: Path) -> int:
         return (copy / JOURNAL if copy.is_dir() else copy).stat().st_size
     except OSError:
         return -1
-
-
-def _in(folder: Path) -> list[Path]:
-    try:
-        return list(folder.iterdir())
-    except OSError:
-        return []

@@ -336,6 +336,14 @@ def _newest(path: Path) -> float:
 # ------------------------------------------------------------------------------------------------ hashes
 
 
+def children(folder: Path) -> list[Path]:
+    """What is in a folder, sorted; nothing where it cannot be listed."""
+    try:
+        return sorted(folder.iterdir())
+    except OSError:
+        return []
+
+
 def hash_file(path: Path) -> str:
     """Hex SHA-256 of a file's content."""
     import hashlib  # loads OpenSSL: not for the first picture of the program

@@ -9,10 +9,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
-from a3s_desktop.storage import files
-from a3s_desktop.storage.sqlite import beside
+from a3s_desktop.storage import files, salvage
+from a3s_desktop.storage.sqlite import LOG, UNDO, beside
 
-LOG, UNDO = "-wal", "-journal"
 _HEAD = 100  # bytes of a database that count its changes, among other things
 
 
@@ -32,6 +31,10 @@ class JournalFiles:
     log: bytes = b""
     undo: bytes = b""
     steady: bool = True
+
+    def records(self) -> salvage.Salvaged:
+        """All records that can be recovered, in the order of their chain."""
+        return salvage.salvage(self.data, self.log, self.undo)
 
     def place(self, folder: Path) -> Path:
         """Write them into a new folder, under a name that is returned. Raises `OSError`."""

@@ -17,10 +17,10 @@ from a3s_desktop.errors import StorageFailedError
 from a3s_desktop.i18n import tr, trn
 from a3s_desktop.storage import backup_file, files, salvage, sqlite
 from a3s_desktop.storage.journal import Journal, snapshot_is_whole
-from a3s_desktop.storage.journal_files import LOG, UNDO, JournalFiles, before_opening, look_at
+from a3s_desktop.storage.journal_files import JournalFiles, before_opening, look_at
 from a3s_desktop.storage.journal_types import CHAIN_START, Recovery
 from a3s_desktop.storage.salvage import RawRecord
-from a3s_desktop.storage.sqlite import beside
+from a3s_desktop.storage.sqlite import INDEX, LOG, UNDO, beside
 
 _COPY_TRIES = 4
 
@@ -121,7 +121,7 @@ def read_journal(path: Path) -> Journal:
                 if journal is not None:
                     return journal
             time.sleep(0.02 * attempt)  # a checkpoint, or a record, may have been under way
-        found = salvage.salvage(seen.data, seen.log, seen.undo)
+        found = seen.records()
         inside = Path(copy.name) / "salvaged.sqlite"
         create_journal(inside, found.records, durable=False)
         there = bool(seen.data or seen.log or seen.undo)
@@ -193,7 +193,7 @@ def _rebuild(path: Path, before: JournalFiles) -> Recovery:
     What the files held before SQLite undid a transaction may be more.
     """
     now = look_at(path)
-    chains = [salvage.salvage(each.data, each.log, each.undo) for each in (now, before)]
+    chains = [each.records() for each in (now, before)]
     found = max(chains, key=lambda each: len(each.records))
     more, source = backup_file.continued(path.parent, found.records)
     found = salvage.Salvaged(found.records + more, found.seen)
@@ -235,7 +235,7 @@ def _finish_repair(path: Path) -> None:
     waiting = _repaired(path)
     if not waiting.is_file():
         return
-    for suffix in (LOG, "-shm", UNDO):
+    for suffix in (LOG, INDEX, UNDO):
         files.remove_file(beside(path, suffix))
     files.sync_folder(path.parent)
     files.rename(waiting, path)

@@ -30,6 +30,9 @@ CREATE TRIGGER records_keep BEFORE UPDATE ON records BEGIN SELECT RAISE(ABORT, '
 INSERT_RECORD = "INSERT INTO records VALUES (?, ?, ?, ?, ?)"
 INSERT_SNAPSHOT = "INSERT OR REPLACE INTO snapshots VALUES (?, ?, ?, ?, ?)"
 PAGE_SIZE = 4096
+LOG, INDEX, UNDO = "-wal", "-shm", "-journal"
+"""What SQLite keeps beside a database: write-ahead log, its index in shared memory, rollback journal."""
+
 _PATIENCE = 10_000  # ms: without a log a backup that is being made keeps a record waiting
 # Primary result codes that speak of the world outside the file: https://www.sqlite.org/rescode.html
 _OUTSIDE = frozenset(
@@ -43,7 +46,7 @@ _SHORT_READ = 522  # SQLITE_IOERR_SHORT_READ: the file ends too early
 
 
 def beside(path: Path, suffix: str) -> Path:
-    """SQLite's companion of a database: ``-wal``, ``-shm`` or ``-journal``."""
+    """SQLite's companion of a database: `LOG`, `INDEX` or `UNDO`."""
     return path.with_name(path.name + suffix)
 
 

@@ -285,7 +285,7 @@ def _make_tables(connection: sqlite3.Connection) -> None:
 def remove_thumbnails(path: Path) -> bool:
     """Remove the file with its companions; returns whether it is gone."""
     try:
-        for suffix in ("", "-wal", "-shm", "-journal"):
+        for suffix in ("", sqlite.LOG, sqlite.INDEX, sqlite.UNDO):
             files.remove_file(files.long_path(sqlite.beside(path, suffix)))
     except OSError:
         return False

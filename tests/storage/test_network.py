@@ -19,9 +19,10 @@ from a3s_desktop.errors import A3SError, StorageFailedError
 from a3s_desktop.storage import drives, files, salvage, sqlite
 from a3s_desktop.storage.backup import list_backups, loss_of, make_backup, restore_backup
 from a3s_desktop.storage.journal import Journal
-from a3s_desktop.storage.journal_files import UNDO, look_at
+from a3s_desktop.storage.journal_files import look_at
 from a3s_desktop.storage.journal_opening import create_journal, keep_aside, open_journal, read_journal
 from a3s_desktop.storage.spec import ProjectSpec
+from a3s_desktop.storage.sqlite import UNDO
 from a3s_desktop.storage.thumbnails import Thumbnail, ThumbnailStore
 from a3s_desktop.storage.workspace import create_workspace, open_workspace
 
