@@ -67,6 +67,22 @@ def asleep(program: machine.Running) -> Iterator[None]:
         program.process.send_signal(signal.SIGCONT)
 
 
+def stutter(process: subprocess.Popen[bytes]) -> int:
+    """Let a program stand still again and again until it ends, so that every part of its work is met; its exit code."""
+    while process.poll() is None:
+        process.send_signal(signal.SIGSTOP)
+        time.sleep(0.004)
+        process.send_signal(signal.SIGCONT)
+        time.sleep(0.012)
+    return process.returncode
+
+
+def commanded(*words: object) -> subprocess.Popen[bytes]:
+    return subprocess.Popen(
+        [sys.executable, "-m", "a3s_desktop", *map(str, words)], stdout=subprocess.PIPE, stderr=subprocess.STDOUT
+    )
+
+
 def answers_on_disk(project: Path) -> int:
     return int(json.loads(machine.command("info", project, "--json").stdout)["answers"])
 
@@ -97,6 +113,34 @@ def test_a_machine_that_sleeps_at_any_moment_loses_no_answer_and_doubles_none(sc
     finally:
         program.close()
     assert answers_on_disk(project) == given
+    assert "Traceback" not in program.output()
+
+
+def test_making_a_project_backing_it_up_and_closing_it_go_on_after_every_sleep(screen, project, tmp_path):
+    images, features = project.parent / "images", project.parent / "features.npy"
+    other = tmp_path / "other"
+    with commanded("new", other, "--images", images, "--features", features) as making:
+        assert stutter(making) == 0, making.stdout.read()
+    undisturbed = json.loads(machine.command("info", project, "--json").stdout)
+    assert json.loads(machine.command("info", other, "--json").stdout)["clusters"] == undisturbed["clusters"]
+
+    program = machine.Running(screen, tmp_path / "trace.jsonl", "open", other)
+    try:
+        program.first_pair()
+        for _ in range(3):
+            given = press(program)
+            next_pair(program, given)
+        with commanded("backup", other) as backing_up:  # beside the window, which goes on
+            assert stutter(backing_up) == 0, backing_up.stdout.read()
+        next_pair(program, press(program))
+        program.keys("ctrl+q")
+        assert stutter(program.process) == 0, program.output()  # the state of the engine and a backup are kept
+    finally:
+        program.close()
+    assert answers_on_disk(other) == given + 1
+    machine.command("check", other)
+    kept = machine.command("backup", other, "--list").stdout
+    assert f"request: {given} entries" in kept, kept
     assert "Traceback" not in program.output()
 
 
@@ -169,7 +213,8 @@ def test_a_display_that_goes_away_costs_no_answer(screen, project, tmp_path):
 
 
 @pytest.mark.skipif(shutil.which("xrandr") is None, reason="needs xrandr")
-def test_the_pair_stays_while_screens_come_and_go(project, tmp_path):
+@pytest.mark.parametrize("scaled", [False, True], ids=["same scale", "the new screen has twice the scale"])
+def test_the_pair_stays_while_screens_come_and_go(project, tmp_path, scaled):
 
     def screens(*words: str) -> None:
         subprocess.run(["xrandr", *words], env={**os.environ, "DISPLAY": wide}, check=True, capture_output=True)
@@ -177,7 +222,8 @@ def test_the_pair_stays_while_screens_come_and_go(project, tmp_path):
     with machine.display("1800x900") as wide:
         screens("--setmonitor", "left", "900/240x900/240+0+0", "screen")
         screens("--setmonitor", "right", "900/240x900/240+900+0", "none")
-        program = machine.Running(wide, tmp_path / "trace.jsonl", "open", project)
+        environment = {"QT_USE_PHYSICAL_DPI": "1"} if scaled else {}
+        program = machine.Running(wide, tmp_path / "trace.jsonl", "open", project, environment=environment)
         try:
             program.first_pair()
             pair = program.last("painted")
