@@ -38,6 +38,8 @@ LONGEST = 2.0
 """Length taken for the shortest edge of two parts that no edge joins, and for longer ones: two standard deviations."""
 
 _SOFT_NEAREST = 0.02  # keeps the log ratio of two means over the nearest samples finite
+_MOST_RATIO = 3.0  # of logarithms: beyond e^3 the ratio of two sums tells no more
+_SOFT_TOTAL = 0.2  # ... and that of two sums over all samples: those of one sample are up to some ten
 
 
 class GroupFacts(Watcher):
@@ -196,17 +198,19 @@ class _NodeFacts:
         small = np.where(flip, middle, start), np.where(flip, end, middle)
         large = np.where(flip, start, middle), np.where(flip, middle, end)
         sizes = small[1] - small[0], large[1] - large[0]
-        largest, mean, rows[:, 3], rows[:, 8] = self._likeness(small, large)
+        largest, mean, rows[:, 3], rows[:, 8], belonging = self._likeness(small, large)
         rows[:, 1], rows[:, 2] = link_strengths(largest, mean)
         rows[:, 4] = self._distance(small, large)
         rows[:, 5], rows[:, 6] = np.log(sizes[0]), np.log(sizes[1])
         rows[:, 7] = np.log1p(confirmed)
-        rows[:, 9:] = 0.0
+        rows[:, 9:12] = 0.0
+        rows[:, 12] = belonging
         return rows.round(9)
 
-    def _likeness(self, small: Spans, large: Spans) -> tuple[Matrix, Matrix, Matrix, Matrix]:
+    def _likeness(self, small: Spans, large: Spans) -> tuple[Matrix, Matrix, Matrix, Matrix, Matrix]:
         """For each node: the largest and the mean similarity of its parts, how much more alike the smaller part is to
-        the rest of the cluster than to others (log ratio), and the shortest edge between the parts."""
+        the nearest of the rest of the cluster than to the nearest others (log ratio), the shortest edge between the
+        parts, and how much more alike the smaller part is to all the rest than to all others (log ratio)."""
         count, sizes = len(small[0]), small[1] - small[0]
         spans = self._ends[small[0]], self._ends[small[1]]
         lengths = spans[1] - spans[0]
@@ -228,7 +232,11 @@ class _NodeFacts:
         near = _largest_sums(owner[inside], place[inside], values[inside], nearest)
         far = _largest_sums(owner[outside], self._to[edges[outside]], values[outside], nearest)
         area = sizes * nearest
-        return largest, mean, np.log((near / area + _SOFT_NEAREST) / (far / area + _SOFT_NEAREST)), shortest
+        nearer = np.log((near / area + _SOFT_NEAREST) / (far / area + _SOFT_NEAREST))
+        own, others = (np.bincount(owner[part], values[part], count) / sizes for part in (inside, outside))
+        own *= np.maximum(1.0, lengths / sizes / (self._n - sizes))  # as if the cluster had room for all neighbours
+        belonging = np.log((own + _SOFT_TOTAL) / (others + _SOFT_TOTAL)).clip(-_MOST_RATIO, _MOST_RATIO)
+        return largest, mean, nearer, shortest, belonging
 
     def _distance(self, small: Spans, large: Spans) -> Matrix:
         middles, variances = [], np.zeros(len(small[0]))

@@ -16,17 +16,26 @@ import numpy.typing as npt
 
 Vector = npt.NDArray[np.float64]
 
-FACTS = 12
+FACTS = 13
 """One; log of the largest and of the mean similarity between the groups; how much more alike they are to each other
 than to their next best (log ratio); distance in units of the edges' spread; log size of the smaller and of the larger
 group; log(1 + answers that held the smaller group apart from others, or that confirmed the cluster); length of the
 shortest edge between the groups, in units of the edges' spread (it finds the home of outliers); distance in the metric
 in which near pairs differ alike in all directions, and how much nearer the groups are in it than the next best of the
-smaller and of the larger one (for two clusters only; 0 inside)"""
+smaller and of the larger one (for two clusters only; 0 inside); how much more of its likeness the smaller part has to
+the rest of its cluster than to all outside (log ratio, inside only; 0 for two clusters)"""
 
 _LEARNT = (0.0, 0.0, 0.0)
-"""Mean of the last three weights before any answer: how much that metric tells differs from data to data, also in
-sign beside the other distance, so the answers alone decide."""
+"""Mean of the weights of that metric before any answer: how much it tells differs from data to data, also in sign
+beside the other distance, so the answers alone decide."""
+
+_BELONGING = 0.4
+"""Mean weight of how much of a part's likeness is to its own cluster. Samples that lie between two large clusters have
+nearest neighbours in their own, and many more in the other. Fitted beside the other facts to the places inside clusters
+of seven feature sets (people, faces, digits), with each set's own level, it is above 0 whichever set is left out. With
+it, digits by their Fourier coefficients reach .865/.809 after 600 answers instead of .857/.798, and faces .976/.965
+after 40 instead of .973/.958; people, glyphs and views together change by less than .01 either way. From 0.7 on it
+hides other strangers: faces stay at .988."""
 
 MEMORY = 80.0
 """Answers count less with age, by 1/e over so many: the questions change in kind as the work goes on."""
@@ -46,16 +55,16 @@ class Prior:
 
 def merge_prior() -> Prior:
     """For two clusters that might be one."""
-    return Prior(np.array([0.7, 0.7, 0.3, 0.35, -0.45, -0.3, 0.25, -0.6, -0.2, *_LEARNT]), _deviation())
+    return Prior(np.array([0.7, 0.7, 0.3, 0.35, -0.45, -0.3, 0.25, -0.6, -0.2, *_LEARNT, 0.0]), _deviation())
 
 
 def inner_prior() -> Prior:
     """For two parts of one cluster."""
-    return Prior(np.array([1.8, 0.4, 0.4, 0.9, -0.2, 0.3, -0.1, 0.3, -0.1, 0.0, 0.0, 0.0]), _deviation())
+    return Prior(np.array([1.8, 0.4, 0.4, 0.9, -0.2, 0.3, -0.1, 0.3, -0.1, *_LEARNT, _BELONGING]), _deviation())
 
 
 def _deviation() -> Vector:
-    return np.array([1.7, 0.4, 0.4, 0.4, 0.5, 0.3, 0.3, 0.4, 0.3, 0.3, 0.3, 0.3])
+    return np.array([1.7, 0.4, 0.4, 0.4, 0.5, 0.3, 0.3, 0.4, 0.3, 0.3, 0.3, 0.3, 0.3])
 
 
 def probability(facts: Vector, weights: Vector) -> Vector:

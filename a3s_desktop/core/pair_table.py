@@ -162,6 +162,7 @@ class PairTable:
         rows[:, 9] = cells[:, 5]
         rows[:, 10] = np.where(swapped, second_ahead, first_ahead)
         rows[:, 11] = np.where(swapped, first_ahead, second_ahead)
+        rows[:, 12] = 0.0
         self._rows[slots] = rows.round(9)
         self._entropy[slots] = merge_entropy(a[:, 3], b[:, 3], 1)
 

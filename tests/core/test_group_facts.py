@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from a3s_desktop.core import group_facts as group_facts_module
 from a3s_desktop.core import ranking as ranking_module
 from a3s_desktop.core.engine import Engine
+from a3s_desktop.core.link_model import inner_prior, probability
 from a3s_desktop.core.strategies import a3s as a3s_module
 from a3s_desktop.core.types import Answer
 from tests.core.a3s_cases import A3S, OPERATIONS, Session, check_derived, facts_of
@@ -141,6 +142,54 @@ def test_facts_of_nodes_by_hand() -> None:
     scaled = engine._context.rows(np.arange(5, dtype=np.int32)).astype(np.float64)
     gap = ((scaled[:2, None] - scaled[None, 2:4]) ** 2).sum(axis=2).mean()
     np.testing.assert_allclose(row[4], facts.distance(np.array([gap]))[0], atol=1e-5)
+
+
+def test_how_much_a_part_belongs_to_its_cluster_by_definition() -> None:
+    """The last fact of every place inside clusters, from the graph."""
+    case = random_case(11, 40, 6)
+    engine = case.engine(A3S)
+    for _ in range(12):
+        if engine.question is not None:
+            engine.record(case.truth(engine.question.left, engine.question.right))
+    facts, graph = facts_of(engine), engine._context.graph
+    inner = facts.inner()
+    assert len(inner.node) > 5
+    likeness = np.zeros((graph.n, graph.n))
+    linked = np.zeros((graph.n, graph.n), np.bool_)
+    rows = np.repeat(np.arange(graph.n), np.diff(graph.indptr))
+    likeness[rows, graph.indices], linked[rows, graph.indices] = facts.links.similarity, True
+    for cluster, node, row in zip(inner.cluster, inner.node, inner.rows, strict=True):
+        small, large = sorted((facts.forest.leaves(child) for child in facts.forest.children(int(node))), key=len)
+        rest = np.setdiff1d(engine.partition.members(int(cluster)), small)
+        outside = np.flatnonzero(engine.labels != cluster)
+        assert set(large.tolist()) <= set(rest.tolist())
+        room = min(1.0, len(rest) / linked[small].sum(axis=1).mean())
+        own = likeness[np.ix_(small, rest)].sum() / len(small) / room
+        others = likeness[np.ix_(small, outside)].sum() / len(small)
+        expected = np.clip(np.log((own + 0.2) / (others + 0.2)), -3.0, 3.0)
+        np.testing.assert_allclose(row[12], expected, atol=1e-6)
+    assert len(np.unique(inner.rows[:, 12])) > 3
+    assert (facts.merges().rows[:, 12] == 0.0).all()
+
+
+def test_a_sample_between_clusters_is_doubted_by_all_its_neighbours_not_the_nearest_alone() -> None:
+    """8 and 9 are as near to their own cluster as to the other by the nearest few; 9 has many more in the other."""
+    p = dict.fromkeys(itertools.combinations(range(8), 2), 0.9)
+    p |= dict.fromkeys(itertools.combinations(range(10, 22), 2), 0.9)
+    for sample, others in ((8, 5), (9, 12)):
+        p |= {(k, sample): 0.5 for k in range(5)} | {(sample, 10 + k): 0.5 for k in range(others)}
+    labels = [0] * 10 + [1] * 12
+    engine = case_of(labels, labels, p, np.zeros((22, 1))).engine(A3S)
+    facts = facts_of(engine)
+    inner = facts.inner()
+    same = dict(zip(inner.node.tolist(), probability(inner.rows, inner_prior().mean).tolist(), strict=True))
+    alone = {
+        int(leaf[0]): chance
+        for node, chance in same.items()
+        for leaf in map(facts.forest.leaves, facts.forest.children(node))
+        if len(leaf) == 1
+    }
+    assert alone[9] < alone[8] - 0.03
 
 
 def test_faces_are_members_best_first() -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -60,6 +62,16 @@ def test_no_edges() -> None:
     nothing = np.zeros(0)
     labels = average_linkage(np.zeros(4, np.int64), nothing.astype(np.int32), nothing, 1, Task())
     assert labels.tolist() == [0, 1, 2]
+
+
+@pytest.mark.parametrize(("other", "groups"), [(0.5, [0, 0, 1, 2, 2]), (0.35, [0, 1, 1, 2, 2])])
+def test_what_was_given_counts_more_than_one_deviation_and_less_than_two(other: float, groups: list[int]) -> None:
+    """0 and 1 were given together, 1 and 2 are more alike: by 1.2 standard deviations over the edges, and by 2.4."""
+    shared = {(0, 1): 0.3, (1, 2): 0.4, (3, 4): other}
+    graph = graph_of(5, shared)
+    similarity = np.array([0.3, 0.3, 0.4, 0.4, other, other], np.float32)  # of the edges, row by row
+    graph = replace(graph, distances=np.ones((1, 6), np.float32), similarity=similarity)
+    assert regroup(graph, np.array([0, 0, 1, 2, 2], np.int32), Task()).tolist() == groups
 
 
 def test_only_a_refined_graph() -> None:
