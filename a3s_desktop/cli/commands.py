@@ -64,6 +64,8 @@ def new(arguments: argparse.Namespace, console: Console) -> int:
                 f"{len(workspace.items):,} images start in {initial.report['clusters']:,} clusters of two or more and "
                 f"{initial.report['singletons']:,} single images."
             )
+            if initial.report.get("note"):
+                console.say(initial.report["note"])
             recall = min(initial.report.get("recall", [1.0]))
             if recall < 1.0:
                 console.say(f"Of the most similar images, {recall:.1%} were found (measured on a sample).")
