@@ -85,8 +85,8 @@ def create_project(spec: ProjectSpec, task: Task, report: SpecReport | None = No
     task.stage(tr("Copying the features"))
     workspace = create_workspace(spec, report, task)
     try:
-        _first_stage(workspace, task)
-        _note_contents(workspace, task)
+        first_stage(workspace, task)
+        note_contents(workspace, task)
     except BaseException:
         workspace.discard()
         raise
@@ -134,7 +134,7 @@ def open_session(
             log.warning("Stage one of %s is missing or does not fit its features; it is run again.", folder)
             options = workspace.initial_options.for_strategy(workspace.strategy_options.strategy)
             task.plan(stage_count(len(workspace.views()), options) + 1)
-            initial = _first_stage(workspace, task)
+            initial = first_stage(workspace, task)
         elif not read_only:
             workspace.drop_stages(_STEP)  # the program ended between the result and this
         task.stage(tr("Restoring the answers"))
@@ -176,13 +176,20 @@ def locate_images(folder: Path, images: Path, task: Task | None = None) -> Locat
     return located
 
 
-def _note_contents(workspace: Workspace, task: Task) -> None:
+def note_contents(workspace: Workspace, task: Task) -> None:
+    """Keep what the image files hold, by which they are known again; one stage of the task."""
     task.stage(tr("Noting what the image files hold"))
     sizes, digests = read_contents(workspace.items.root, workspace.items.paths, task)
     workspace.save_stage("contents", {"sizes": sizes, "digests": digests}, {})
 
 
-def _first_stage(workspace: Workspace, task: Task) -> InitialState:
+def first_stage(workspace: Workspace, task: Task) -> InitialState:
+    """Stage one, from the last step that was kept, and its result kept in the project; `stage_count` stages.
+
+    Raises
+    ------
+    ProjectError, StorageFailedError, DaskError, Cancelled
+    """
     options = workspace.initial_options.for_strategy(workspace.strategy_options.strategy)
     initial = initialize(workspace.views(), options, task, partial(_keep_step, workspace))
     _keep_parts_apart(workspace)
