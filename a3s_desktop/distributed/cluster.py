@@ -27,7 +27,8 @@ Job = TypeVar("Job")
 Done = TypeVar("Done")
 
 _ANSWER = 20.0  # seconds within which a scheduler has to answer
-_LOOK = 0.25  # seconds between two looks at the task while a result is awaited
+_WAIT = 0.25  # seconds between two looks at the task while a result is awaited
+_LOOK = 10.0  # seconds between two looks at the workers
 _ALONE = 60.0  # seconds without any worker after which the work ends
 _AHEAD = 3  # results for each thread of the workers that are asked for before they are needed
 _SHARES = 8  # parts for each thread that the jobs are put together to; more would be more messages than work
@@ -36,10 +37,20 @@ _TOGETHER = 16  # jobs in one message, at most
 
 @dataclass(slots=True)
 class Traffic:
-    """What one kind of job took in all: jobs, processor seconds of the workers, bytes written for them and returned."""
+    """What one kind of job took in all.
+
+    Attributes
+    ----------
+    jobs : int
+    seconds, clock : float
+        Processor seconds of the workers; seconds by the clock until all results were there.
+    written, returned : int
+        Bytes written to files for the workers; bytes of the results.
+    """
 
     jobs: int = 0
     seconds: float = 0.0
+    clock: float = 0.0
     written: int = 0
     returned: int = 0
 
@@ -63,6 +74,9 @@ class Runner:
     client: Any
     folder: Path
     traffic: dict[str, Traffic] = field(default_factory=dict)
+    _used: Path = field(default=Path(), init=False)
+    _looked: float = field(default=0.0, init=False)
+    _alone: float = field(default=0.0, init=False)
 
     def __call__(
         self, work: Callable[[Job], Done], jobs: Sequence[Job], task: Task, span: tuple[float, float]
@@ -71,15 +85,18 @@ class Runner:
         from dask.sizeof import sizeof
 
         counts = self.traffic.setdefault(getattr(work, "func", work).__name__, Traffic())
-        with tempfile_folder(self.folder) as folder:
+        begun = time.monotonic()
+        with shared_folder(self.folder) as folder:
             packed, written = pack(work, folder)
             counts.written += written
+            self._used = folder
             for done, (results, seconds) in self._results(packed, jobs, task):
                 task.step(span[0] + (span[1] - span[0]) * done / len(jobs))
                 counts.jobs += len(results)
                 counts.seconds += seconds
                 counts.returned += sum(sizeof(result) for result in results)
                 yield from results
+        counts.clock += time.monotonic() - begun
 
     def _results(self, packed: bytes, jobs: Sequence[Any], task: Task) -> Iterator[tuple[int, tuple[list[Any], float]]]:
         """Results of some jobs together, and how many were done before them."""
@@ -103,29 +120,33 @@ class Runner:
     def _result(self, future: Any, task: Task) -> Any:
         from distributed import wait
 
-        alone = looked = time.monotonic()
+        self._alone = time.monotonic()
         while True:
             task.check()
+            self._look()
             with contextlib.suppress(TimeoutError), self.client.as_current():
-                wait([future], timeout=_LOOK)
+                wait([future], timeout=_WAIT)
                 break
-            now = time.monotonic()
-            if now - looked >= _ALONE / 10:
-                looked = now
-                if self.client.nthreads():
-                    alone = now
-                elif now - alone >= _ALONE:
-                    raise DaskError(
-                        tr("The Dask cluster has no worker any more."),
-                        _again(),
-                    )
         if future.status == "error":
             raise _of_worker(future.exception())
         return future.result()
 
+    def _look(self) -> None:
+        """From time to time: keep the files from being swept, and see whether there are workers."""
+        now = time.monotonic()
+        if now - self._looked < _LOOK:
+            return
+        self._looked = now
+        with contextlib.suppress(OSError):
+            files.keep_fresh(self._used)
+        if self.client.nthreads():
+            self._alone = now
+        elif now - self._alone >= _ALONE:
+            raise DaskError(tr("The Dask cluster has no worker any more."), _again())
+
 
 @contextlib.contextmanager
-def tempfile_folder(parent: Path) -> Iterator[Path]:
+def shared_folder(parent: Path) -> Iterator[Path]:
     """A new folder, removed at the end as far as the system lets us: what is left is swept later."""
     folder = files.temporary_name(parent)
     try:

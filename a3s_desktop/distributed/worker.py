@@ -24,7 +24,7 @@ class Facts:
     Attributes
     ----------
     versions : tuple of (str, str)
-        Of the program, Python (without the last number), numpy and scipy.
+        Of the program, Python (without the last number), and libraries.
     sees : bool
         The file that the program wrote into the project is there.
     """
@@ -47,7 +47,7 @@ def facts(path: str, content: bytes, program: tuple[str, int]) -> Facts:
     except OSError:
         sees = False
     python = ".".join(platform.python_version_tuple()[:2])
-    libraries = tuple((name, importlib.metadata.version(name)) for name in ("numpy", "scipy"))
+    libraries = tuple((name, importlib.metadata.version(name)) for name in ("numpy", "scipy", "distributed"))
     return Facts((("a3s-desktop", __version__), ("python", python), *libraries), sees)
 
 
