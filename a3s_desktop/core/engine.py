@@ -348,11 +348,10 @@ class Engine:
     def _tables(self) -> tuple[dict[str, npt.NDArray[Any]], dict[str, Any]]:
         """All that the undo log covers, except the next id: arrays, and the strategy's values that are none."""
         context = self._context
-        codes = {Answer.SAME: 1, Answer.DIFFERENT: 0}
-        constraints = [(left, right, codes[answer]) for left, right, answer in context.store.constraints()]
+        constraints = ((left, right, answer is Answer.SAME) for left, right, answer in context.store.constraints())
         arrays: dict[str, npt.NDArray[Any]] = {
             "labels": context.partition.labels.copy(),
-            "constraints": np.array(constraints, np.int32).reshape(-1, 3),
+            "constraints": np.fromiter(constraints, np.dtype((np.int32, 3)), context.store.n_constraints),
             "skipped": np.array(list(context.store.skipped()), np.int32).reshape(-1, 3),
             "junk": context.junk.samples(),
             "finished": context.finished.samples(),

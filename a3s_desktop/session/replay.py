@@ -14,7 +14,7 @@ from a3s_desktop.core.engine import Engine
 from a3s_desktop.core.types import InitialState, StrategyOptions
 from a3s_desktop.errors import StorageFailedError
 from a3s_desktop.i18n import tr, trn
-from a3s_desktop.session.history import HistoryNode
+from a3s_desktop.session.chain import HistoryNode
 from a3s_desktop.session.position import Position, Start
 from a3s_desktop.storage.journal_types import JournalProtocol, Snapshot
 from a3s_desktop.task import Task
@@ -170,10 +170,8 @@ class EngineSource:
         }
 
     def _parked_on(self, entries: HistoryNode | None) -> HistoryNode | None:
-        node = entries if self._parked else None
-        while node is not None and node.digest.hex() not in self._parked:
-            node = node.before
-        return node
+        found = [entries.with_digest(digest) for digest in self._parked] if entries is not None else []
+        return max((node for node in found if node is not None), key=lambda node: node.count, default=None)
 
     def _from_snapshot(self, entries: HistoryNode | None, warnings: list[str]) -> Position | None:
         """The newest snapshot that lies on the way to ``entries``: parked, or of the journal."""
@@ -183,16 +181,11 @@ class EngineSource:
             position = self._load(self._parked[parked.digest.hex()], parked, warnings)
             if position is not None:
                 return position
-        on_the_way: dict[str, HistoryNode] = {}
-        node = entries
-        while node is not None and node.count >= least:
-            on_the_way[node.digest.hex()] = node
-            node = node.before
         shot = self._newest(None) if entries is not None else None
-        while shot is not None:
+        while shot is not None and entries is not None:
             # After an undo, the newest snapshots hold entries that are no longer in force.
-            found = on_the_way.get(str(shot.meta.get("digest")))
-            position = self._load(shot, found, warnings) if found is not None else None
+            found = entries.with_digest(str(shot.meta.get("digest")))
+            position = self._load(shot, found, warnings) if found is not None and found.count >= least else None
             if position is not None:
                 return position
             shot = self._newest(shot.seq - 1)
@@ -230,12 +223,12 @@ class EngineSource:
 
     def _has_all(self, entries: HistoryNode | None) -> bool:
         """Whether the entries that the engine was carried over with are all in force."""
-        carried, node = self._carried, entries
+        carried = self._carried
         if carried is None or not carried.count:
             return carried is not None
-        while node is not None and node.count > carried.count:
-            node = node.before
-        return node is not None and carried.is_at(node)
+        if entries is None or entries.count < carried.count:
+            return False
+        return carried.is_at(entries.numbered([carried.count])[0])
 
     def _load(self, shot: Snapshot, node: HistoryNode, warnings: list[str]) -> Position | None:
         if shot.meta.get("epoch", 1) != self.epoch:

@@ -21,6 +21,7 @@ import shutil
 import sys
 import tempfile
 import time
+from array import array
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -114,7 +115,7 @@ class Day:
     folder: Path
     wall: collections.deque[float] = field(default_factory=_recent)
     cpu: collections.deque[float] = field(default_factory=_recent)
-    all: list[tuple[float, float]] = field(default_factory=list)  # wall and CPU of each answer
+    all: array[float] = field(default_factory=lambda: array("d"))  # wall and CPU of each answer, in turn
     given: int = 0
     other: collections.Counter[str] = field(default_factory=collections.Counter)
 
@@ -133,7 +134,7 @@ class Day:
     def quarters(self) -> str:
         """Time of an answer in each quarter of the day: median and 99th percentile."""
         lines = []
-        for number, part in enumerate(np.array_split(np.array(self.all[_WARM:]), 4), start=1):
+        for number, part in enumerate(np.array_split(np.array(self.all).reshape(-1, 2)[_WARM:], 4), start=1):
             (wall, cpu), (wall_99, cpu_99) = np.median(part, axis=0), np.percentile(part, 99, axis=0)
             lines.append(
                 f"quarter {number}, {len(part)} answers: CPU {cpu:.1f} ms, 99 % {cpu_99:.1f}; "
@@ -164,7 +165,7 @@ class Day:
             self.until(lambda old=question.id: self._asked_since(old), "the next pair")  # type: ignore[misc]
             self.wall.append(1000 * (time.perf_counter() - began))
             self.cpu.append(1000 * (time.process_time() - cpu))
-            self.all.append((self.wall[-1], self.cpu[-1]))
+            self.all.extend((self.wall[-1], self.cpu[-1]))
             self.given += 1
             self._besides()
         return True
