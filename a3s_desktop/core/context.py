@@ -94,7 +94,7 @@ class Context:
         next_id: int | None = None,
     ) -> None:
         self.graph = graph
-        self.views = tuple(views)
+        self.views = tuple(np.asarray(view) for view in views)  # a mapped file's own kind of array is slow to index
         self.options = options
         self.log = UndoLog()
         self.store = ConstraintStore(self.log)

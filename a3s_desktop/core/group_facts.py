@@ -18,6 +18,7 @@ from a3s_desktop.core.context import Context, Watcher
 from a3s_desktop.core.forest import Forest
 from a3s_desktop.core.learnt_metric import LearntMetric, differences, evenly
 from a3s_desktop.core.link_model import FACTS, link_strengths
+from a3s_desktop.core.moments import Moments
 from a3s_desktop.core.node_table import Inner, NodeTable
 from a3s_desktop.core.pair_table import Pairs, PairTable
 from a3s_desktop.core.types import Answer, IntArray
@@ -37,6 +38,8 @@ NEAREST = 5
 LONGEST = 2.0
 """Length taken for the shortest edge of two parts that no edge joins, and for longer ones: two standard deviations."""
 
+_MOST_FOR_CENTRE = 2048  # samples that the mean of all is taken from
+
 _SOFT_NEAREST = 0.02  # keeps the log ratio of two means over the nearest samples finite
 
 
@@ -54,10 +57,12 @@ class GroupFacts(Watcher):
         self._context = context
         self.links = links
         self.forest = forest
+        some = evenly(context.graph.n, _MOST_FOR_CENTRE).astype(np.int32)
+        self._centre = context.rows(some).mean(axis=0, dtype=np.float64)
         self._middle, self._spread = self._edge_distances()
-        self._moments: dict[int, tuple[IntArray, npt.NDArray[np.float64], float]] = {}
-        learnt = LearntMetric(context.partition, context.graph, links.similarity, self.rows).distances
-        self.pairs = PairTable(links, self.size, self._moment, self.distance, self._is_closed, learnt)
+        learnt = LearntMetric(context.graph, links.similarity, self.rows)
+        moments = Moments(context.partition, self.rows, learnt.whiten)
+        self.pairs = PairTable(links, self.size, moments, (self.distance, learnt.distance), self._is_closed)
         self.nodes = NodeTable(self._nodes_of, context.partition.cluster_ids().tolist())
 
     def constrained(self, left: int, right: int) -> None:
@@ -136,11 +141,12 @@ class GroupFacts(Watcher):
 
     def distance(self, gap: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
         """Root mean squared distances between two groups, in units of the edges' spread around their mean."""
-        return (np.sqrt(gap) - self._middle) / self._spread
+        return (np.sqrt(gap.round(12)) - self._middle) / self._spread
 
     def rows(self, samples: IntArray) -> Matrix:
-        """Features of some samples, float64."""
-        return self._context.rows(samples).astype(np.float64)
+        """Features of some samples less the mean of all (about): squares of large numbers would hide small ones."""
+        rows: Matrix = np.subtract(self._context.rows(samples), self._centre, dtype=np.float64)
+        return rows
 
     def edges(self, samples: IntArray) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int32], Matrix, Matrix]:
         """Edges from some samples: how many each has, the samples they lead to, their similarities and lengths."""
@@ -148,17 +154,6 @@ class GroupFacts(Watcher):
         edges = edges_of(graph, samples)
         counts = graph.indptr[samples.astype(np.int64) + 1] - graph.indptr[samples]
         return counts, graph.indices[edges], links.similarity[edges], links.length[edges]
-
-    def _moment(self, cluster: int) -> tuple[npt.NDArray[np.float64], float]:
-        """Mean and total variance of a cluster's features."""
-        members = self._context.partition.members(cluster)
-        known = self._moments.get(cluster)
-        if known is None or (known[0] is not members and not np.array_equal(known[0], members)):
-            rows = self.rows(members)
-            middle = rows.mean(axis=0)
-            known = (members, middle, float(((rows - middle) ** 2).sum() / len(rows)))
-            self._moments[cluster] = known
-        return known[1], known[2]
 
     def _edge_distances(self) -> tuple[float, float]:
         """Mean and standard deviation of the length of edges, in the scaled features, from at most 20,000 of them."""

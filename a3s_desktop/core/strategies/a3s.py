@@ -181,9 +181,9 @@ class A3S:
         yield from ()
         context.values["joined_at"] = self._answered(context)
         while True:
-            pairs = facts.pairs.scored(context.values["merge_weights"], _worth_of_joining)
-            near = np.flatnonzero((pairs.chance >= SURE - 1e-6) & ~pairs.mixed)
-            first, second, chance = pairs.first[near], pairs.second[near], pairs.chance[near].round(9)
+            weights = context.values["merge_weights"]
+            first, second, chance = facts.pairs.likely(weights, _worth_of_joining, SURE - 1e-6)
+            chance = chance.round(9)
             sure = np.flatnonzero((chance >= SURE) & ~_of_any(context.barred(), first, second))
             used: set[int] = set()
             for k in sure[np.lexsort((second[sure], first[sure], -chance[sure]))].tolist():
@@ -209,7 +209,7 @@ class A3S:
 
     def _best_merge(self, context: Context, facts: GroupFacts, barred: frozenset[int]) -> _Candidate | None:
         pairs = facts.pairs.scored(context.values["merge_weights"], _worth_of_joining)
-        for gain, k in pairs.ranking.descending(pairs.first, pairs.second):
+        for gain, k in pairs.best:
             a, b = int(pairs.first[k]), int(pairs.second[k])
             if a not in barred and b not in barred:
                 pair = self._open_pair(context, facts.faces(a), facts.faces(b))
@@ -221,7 +221,7 @@ class A3S:
         weights = context.values["merge_weights"], context.values["inner_weights"]
         inner = facts.nodes.scored(*weights, _worth_of_dividing)
         forest = facts.forest
-        for gain, k in inner.ranking.descending(inner.cluster, inner.node):
+        for gain, k in inner.best:
             cluster, node = int(inner.cluster[k]), int(inner.node[k])
             if cluster not in barred:
                 left, right = forest.children(node)
