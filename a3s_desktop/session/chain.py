@@ -136,7 +136,7 @@ class _Block:
         return at
 
     def entry(self, at: int) -> Entry:
-        if at in self.objects:
+        if self.objects and at in self.objects:
             return self.objects[at]
         left, right, when, answer, reason, given, author, flags, _ = _ROW.unpack_from(self.rows, at * _SIZE)
         return RecordedAnswer(
@@ -286,16 +286,22 @@ class HistoryNode:
             for at in range(end, -1, -1):
                 yield HistoryNode(block, at)
 
+    def times_back(self) -> Iterator[float | None]:
+        """`said_at` of this node and those before it, newest first."""
+        for block, end in self._spans():
+            yield from map(block.said_at, range(end, -1, -1))
+
     def since(self, number: int) -> Iterator[HistoryNode]:
         """The nodes up to this one whose number is ``number`` or larger, oldest first."""
-        spans: list[tuple[_Block, int]] = []
-        for block, end in self._spans():
-            if block.first + end < number:
-                break
-            spans.append((block, end))
-        for block, end in reversed(spans):
-            for at in range(max(0, number - block.first), end + 1):
+        for block, rows in self._spans_since(number):
+            for at in rows:
                 yield HistoryNode(block, at)
+
+    def entries_since(self, number: int) -> Iterator[tuple[int, Entry]]:
+        """The numbers and entries of these nodes."""
+        for block, rows in self._spans_since(number):
+            for at in rows:
+                yield block.first + at, block.entry(at)
 
     def numbered(self, numbers: Iterable[int]) -> list[HistoryNode]:
         """The nodes of these numbers, in their order. Raises `IndexError` for one that is not there."""
@@ -348,6 +354,16 @@ class HistoryNode:
         while node is not None:
             yield node.block, node.at
             node = node.block.before
+
+    def _spans_since(self, number: int) -> Iterator[tuple[_Block, range]]:
+        """The blocks from a number on, each with its rows that are on the way to this node; oldest first."""
+        spans: list[tuple[_Block, int]] = []
+        for block, end in self._spans():
+            if block.first + end < number:
+                break
+            spans.append((block, end))
+        for block, end in reversed(spans):
+            yield block, range(max(0, number - block.first), end + 1)
 
 
 def link(before: HistoryNode | None, entry: Entry, edited: bool = False, joined: bool = False) -> HistoryNode:

@@ -41,6 +41,14 @@ class EntryGroup(enum.StrEnum):
     AUDIT = "audit"
 
 
+_GROUPS = {
+    Answer.SAME: EntryGroup.SAME,
+    Answer.DIFFERENT: EntryGroup.DIFFERENT,
+    Answer.SKIP: EntryGroup.SKIP,
+    Answer.INCOMPARABLE: EntryGroup.INCOMPARABLE,
+}
+
+
 @dataclass(frozen=True, slots=True)
 class HistoryFilter:
     """Which entries a list shows. All conditions must hold; the default shows all, newest first.
@@ -203,12 +211,11 @@ class HistoryList:
         if self._span != (since, until):
             self._span, self._given = (since, until), array("q")
         count = self._given[-1] if self._given else 0
-        for node in self._since(len(self._given)):
+        for node in self._newest.since(len(self._given) + 1) if self._newest is not None else ():
             when = node.said_at
             count += when is not None and since <= when < until
             self._given.append(count)
-        nodes = self._newest.back() if self._newest is not None else ()
-        latest = (node.said_at for node in itertools.islice(nodes, 10 * newest))
+        latest = itertools.islice(self._newest.times_back() if self._newest is not None else (), 10 * newest)
         given = (when for when in latest if when is not None and since <= when < until)
         return Times(count, tuple(itertools.islice(given, newest)))
 
@@ -218,7 +225,7 @@ class HistoryList:
             return 0, 0
         labels = self._labels.tolist()
         clusters = {labels[item] for item in items_of(self._newest.numbered([number])[0].entry)}
-        same = sum(any(labels[item] in clusters for item in items_of(node.entry)) for node in self._since(number))
+        same = sum(any(labels[item] in clusters for item in items_of(entry)) for _, entry in self._since(number))
         return self._count - number, same
 
     # --- inner workings
@@ -227,9 +234,9 @@ class HistoryList:
     def _count(self) -> int:
         return self._newest.count if self._newest is not None else 0
 
-    def _since(self, seen: int) -> Iterator[HistoryNode]:
-        """All but the first entries, oldest first."""
-        return self._newest.since(seen + 1) if self._newest is not None else iter(())
+    def _since(self, seen: int) -> Iterator[tuple[int, Entry]]:
+        """All but the first entries with their numbers, oldest first."""
+        return self._newest.entries_since(seen + 1) if self._newest is not None else iter(())
 
     def _ordered(self, wanted: HistoryFilter) -> Sequence[int]:
         if not wanted.narrow and not wanted.by_doubt:
@@ -248,7 +255,7 @@ class HistoryList:
         if found.wanted != wanted or found.labels is not labels or found.conflicts != conflicts:
             found = self._found = _Found(wanted, labels, conflicts)
         test = self._test(wanted)
-        found.numbers.extend(node.count for node in self._since(found.seen) if test(node.count, node.entry))
+        found.numbers.extend(number for number, entry in self._since(found.seen) if test(number, entry))
         found.seen = self._count
         return found.numbers
 
@@ -288,8 +295,8 @@ class HistoryList:
         return named
 
     def _all_doubts(self) -> array[float]:
-        for node in self._since(len(self._doubts)):
-            self._doubts.append(doubt_of(self._graph, node.entry))
+        for _, entry in self._since(len(self._doubts)):
+            self._doubts.append(doubt_of(self._graph, entry))
         return self._doubts
 
 
@@ -311,13 +318,7 @@ def group_of(entry: Entry) -> EntryGroup:
         return EntryGroup.AUDIT
     if isinstance(entry, RecordedCorrection):
         return EntryGroup.NAME if entry.what is CorrectionKind.NAME else EntryGroup.CORRECTION
-    known = {
-        Answer.SAME: EntryGroup.SAME,
-        Answer.DIFFERENT: EntryGroup.DIFFERENT,
-        Answer.SKIP: EntryGroup.SKIP,
-        Answer.INCOMPARABLE: EntryGroup.INCOMPARABLE,
-    }
-    return known.get(entry.answer, EntryGroup.JUNK)
+    return _GROUPS.get(entry.answer, EntryGroup.JUNK)
 
 
 def items_of(entry: Entry) -> Collection[int]:

@@ -80,6 +80,8 @@ def check(node: HistoryNode | None, plain: list[Place]) -> None:
     assert {name for name, _ in node.names.by_key.values()} == {e.name for e in named if not (e.withdrawn or e.held)}
     half = len(plain) // 2 + 1
     assert list(node.since(half)) == nodes[half - 1 :]
+    assert list(node.entries_since(half)) == [(one.count, one.entry) for one in nodes[half - 1 :]]
+    assert list(node.times_back()) == [one.said_at for one in nodes[::-1]]
     assert node.numbered(range(len(plain), 0, -2)) == nodes[::-2]
     assert node.before == (nodes[-2] if len(nodes) > 1 else None)
     assert [one.entry for one in node.ineffective()] == [
