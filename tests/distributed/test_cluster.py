@@ -14,6 +14,7 @@ from types import SimpleNamespace
 import distributed
 import numpy as np
 import pytest
+from PIL import Image
 from threadpoolctl import threadpool_limits
 
 from a3s_desktop import cli
@@ -274,6 +275,23 @@ def test_cancelling_takes_the_jobs_back(in_process: str, tmp_path: Path) -> None
             list(results)
     assert runner.traffic["abs"].jobs < 5000
     assert list(tmp_path.iterdir()) == []
+
+
+def test_with_the_images_they_are_checked_as_by_new(
+    in_process: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "photos").mkdir()
+    for number in range(40):
+        Image.new("RGB", (6, 6), (90, 40, number)).save(tmp_path / "photos" / f"{number:02}.png")
+    np.save(tmp_path / "f.npy", np.random.default_rng(0).standard_normal((40, 6)).astype(np.float32))
+    words = ["prepare", str(tmp_path / "p"), "--features", str(tmp_path / "f.npy"), "--scheduler", in_process]
+    assert cli.main([*words, "--images", str(tmp_path / "nowhere")]) == 1
+    assert "nowhere" in capsys.readouterr().err
+    assert cli.main([*words, "--images", str(tmp_path / "photos")]) == 0
+    assert "sorted order of the files" in capsys.readouterr().out
+    with open_workspace(tmp_path / "p", read_only=True) as workspace:
+        assert workspace.warnings == ()
+        assert workspace.items.file(7).is_file()
 
 
 @pytest.mark.parametrize(
