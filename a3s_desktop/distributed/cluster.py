@@ -104,13 +104,14 @@ class Runner:
             threads = max(1, sum(self.client.nthreads().values()))
             size = max(1, min(_TOGETHER, len(jobs) // (_SHARES * threads)))
             starts = range(0, len(jobs), size)
+            program = worker.this_process()
             waiting: deque[Any] = deque()
             try:
                 for at, start in enumerate(starts):
                     while len(waiting) < _AHEAD * threads and at + len(waiting) < len(starts):
                         first = starts[at + len(waiting)]
                         part = list(jobs[first : first + size])
-                        waiting.append(self.client.submit(worker.run_jobs, packed, part, pure=False))
+                        waiting.append(self.client.submit(worker.run_jobs, packed, part, program, pure=False))
                     yield start, self._result(waiting[0], task)
                     waiting.popleft()
             finally:
@@ -254,7 +255,7 @@ def _check_workers(client: Any, folder: Path) -> None:
     probe, content = files.temporary_name(folder), os.urandom(16)
     try:
         files.write_scratch(probe, content)
-        mine = dict(worker.facts(str(probe), content, worker.this_process()).versions)
+        mine = dict(worker.facts(str(probe), content).versions)
         with _failures():
             found = _facts_of_workers(client, probe, content)
     except OSError as error:
@@ -296,7 +297,7 @@ def _check_workers(client: Any, folder: Path) -> None:
 
 def _facts_of_workers(client: Any, probe: Path, content: bytes) -> dict[str, worker.Facts]:
     try:
-        found: dict[str, worker.Facts] = client.run(worker.facts, str(probe), content, worker.this_process())
+        found: dict[str, worker.Facts] = client.run(worker.facts, str(probe), content)
     except ImportError as error:
         raise DaskError(
             tr("A worker of the cluster does not have A3S Desktop: {error}.", error=str(error)),

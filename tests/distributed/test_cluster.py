@@ -217,7 +217,7 @@ def test_without_dask_it_is_said_how_to_get_it(monkeypatch: pytest.MonkeyPatch) 
 
 
 def test_workers_that_cannot_help(in_process: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    mine = worker.facts("nowhere", b"", worker.this_process())
+    mine = worker.facts("nowhere", b"")
     assert not mine.sees
     monkeypatch.setattr(cluster, "_facts_of_workers", lambda *_: {"tcp://other:1": mine})
     with pytest.raises(DaskError, match=r"1 of 1 workers do not see .*tcp://other:1"):
