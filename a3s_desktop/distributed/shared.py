@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from a3s_desktop.storage import files
+from a3s_desktop.storage import array_files, files
 
 LARGE = 1 << 15
 """Bytes from which an array is put into a file."""
@@ -54,7 +54,7 @@ class _Pickler(pickle.Pickler):
         if place is None:
             place = (files.temporary_name(self._folder), 0)
             self._write(place[0], np.ascontiguousarray(value))
-        return _mapped, (str(place[0]), place[1], value.dtype.str, value.shape)
+        return array_files.map_part, (str(place[0]), place[1], value.dtype.str, value.shape)
 
     def _write(self, path: Path, array: npt.NDArray[Any]) -> None:
         try:
@@ -78,7 +78,3 @@ def _place(array: npt.NDArray[Any]) -> tuple[Path, int] | None:
             return Path(str(base.filename)).absolute(), int(base.offset + array.ctypes.data - base.ctypes.data)
         base = owner
     return None
-
-
-def _mapped(path: str, offset: int, dtype: str, shape: tuple[int, ...]) -> npt.NDArray[Any]:
-    return np.asarray(np.memmap(path, np.dtype(dtype), "r", offset, shape))
