@@ -6,7 +6,7 @@ cluster, or one next to it, changed. All of it is derived from the partition, th
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -51,19 +51,51 @@ class GroupFacts(Watcher):
     context : Context
     links : ClusterGraph
     forest : Forest
+    saved : mapping, optional
+        What `arrays` gave for this state of all three.
     """
 
-    def __init__(self, context: Context, links: ClusterGraph, forest: Forest) -> None:
+    def __init__(
+        self,
+        context: Context,
+        links: ClusterGraph,
+        forest: Forest,
+        saved: Mapping[str, npt.NDArray[Any]] | None = None,
+    ) -> None:
         self._context = context
         self.links = links
         self.forest = forest
-        some = evenly(context.graph.n, _MOST_FOR_CENTRE).astype(np.int32)
-        self._centre = context.rows(some).mean(axis=0, dtype=np.float64)
-        self._middle, self._spread = self._edge_distances()
-        learnt = LearntMetric(context.graph, links.similarity, self.rows)
-        moments = Moments(context.partition, self.rows, learnt.whiten)
-        self.pairs = PairTable(links, self.size, moments, (self.distance, learnt.distance), self._is_closed)
-        self.nodes = NodeTable(self._nodes_of, context.partition.cluster_ids().tolist())
+        metric: tuple[Matrix, float, float] | None = None
+        known: Inner | None = None
+        if saved is None:
+            some = evenly(context.graph.n, _MOST_FOR_CENTRE).astype(np.int32)
+            self._centre = context.rows(some).mean(axis=0, dtype=np.float64)
+            self._middle, self._spread = self._edge_distances()
+        else:
+            self._centre = saved["centre"]
+            self._middle, self._spread, middle, spread = saved["scale"].tolist()
+            metric, known = (saved["whiten"], middle, spread), _nodes_from(saved)
+        self._learnt = LearntMetric(context.graph, links.similarity, self.rows, metric)
+        self._moments = Moments(context.partition, self.rows, self._learnt.whiten, saved)
+        distances = (self.distance, self._learnt.distance)
+        self.pairs = PairTable(links, self.size, self._moments, distances, self._is_closed, saved)
+        self.nodes = NodeTable(self._nodes_of, context.partition.cluster_ids().tolist(), known)
+
+    def arrays(self) -> dict[str, npt.NDArray[Any]]:
+        """All that is dear to derive again, as arrays of their own."""
+        inner = self.nodes.facts()
+        order = np.argsort(inner.cluster, kind="stable")
+        return {
+            **self.pairs.arrays(),
+            **self._moments.arrays(),
+            "centre": self._centre,
+            "scale": np.array((self._middle, self._spread, self._learnt.middle, self._learnt.spread)),
+            "whiten": self._learnt.whiten,
+            "nodes": np.stack((inner.cluster, inner.node), axis=1)[order].astype(np.int32),
+            "node_facts": inner.rows[order],
+            "node_entropy": inner.entropy[order],
+            "node_guess": inner.guess[order],
+        }
 
     def constrained(self, left: int, right: int) -> None:
         """Look again at the nodes inside a cluster that something was said of."""
@@ -162,6 +194,11 @@ class GroupFacts(Watcher):
             return 0.0, 1.0
         length = np.sqrt((differences(graph, evenly(len(graph.indices)), self.rows) ** 2).sum(axis=1))
         return float(length.mean()), float(length.std()) or 1.0
+
+
+def _nodes_from(saved: Mapping[str, npt.NDArray[Any]]) -> Inner:
+    cluster, node = saved["nodes"].astype(np.int64).T
+    return Inner(cluster, node, saved["node_facts"], saved["node_entropy"], saved["node_guess"])
 
 
 class _NodeFacts:

@@ -12,11 +12,13 @@ from collections.abc import Callable
 import numpy as np
 import numpy.typing as npt
 
+from a3s_desktop.core.edge_values import Similarities
 from a3s_desktop.core.types import IntArray, PairGraph
 
 Matrix = npt.NDArray[np.float64]
 Index = npt.NDArray[np.int64]
 Values = npt.NDArray[np.floating]
+Edges = Similarities | npt.NDArray[np.floating]
 Rows = Callable[[IntArray], Matrix]
 RIDGE = 0.2
 """Share of the sphere in the spread within classes: it keeps directions in which near pairs hardly differ from
@@ -43,10 +45,12 @@ class LearntMetric:
     Parameters
     ----------
     graph : PairGraph
-    similarity : float, shape (E,)
+    similarity : Similarities, or float, shape (E,)
         How much of their neighbourhoods the two ends of each edge of the graph share.
     rows : callable
         Features of some samples, float64 (m, ΣD).
+    saved : (float64 (ΣD, ΣD), float, float), optional
+        What was learnt before, as the attributes.
 
     Attributes
     ----------
@@ -56,11 +60,16 @@ class LearntMetric:
         Mean and standard deviation of the length of edges.
     """
 
-    def __init__(self, graph: PairGraph, similarity: Values, rows: Rows) -> None:
+    def __init__(
+        self, graph: PairGraph, similarity: Edges, rows: Rows, saved: tuple[Matrix, float, float] | None = None
+    ) -> None:
+        if saved is not None:
+            self.whiten, self.middle, self.spread = saved
+            return
         self.whiten, self.middle, self.spread = np.eye(rows(np.zeros(1, np.int32)).shape[1]), 0.0, 1.0
         if not len(graph.indices):
             return
-        nearest = _largest(similarity, min(PAIRS, 4 * graph.n))
+        nearest = _largest(np.asarray(similarity), min(PAIRS, 4 * graph.n))
         self.whiten = _whitening(differences(graph, nearest, rows))
         length = np.sqrt(((differences(graph, evenly(len(graph.indices)), rows) @ self.whiten) ** 2).sum(axis=1))
         self.middle, self.spread = float(length.mean()), float(length.std()) or 1.0

@@ -6,8 +6,8 @@ that a cluster that changed costs a sum of two vectors, however large it is.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
-from typing import NamedTuple
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -52,19 +52,48 @@ class Moments:
         Features of some samples, float64 (m, ΣD).
     turn : float64, shape (ΣD, ΣD)
         The transform.
+    saved : mapping, optional
+        What `arrays` gave for this state of the partition.
     """
 
-    def __init__(self, partition: Partition, rows: Callable[[IntArray], Matrix], turn: Matrix) -> None:
+    def __init__(
+        self,
+        partition: Partition,
+        rows: Callable[[IntArray], Matrix],
+        turn: Matrix,
+        saved: Mapping[str, npt.NDArray[Any]] | None = None,
+    ) -> None:
         self._rows, self._turn = rows, turn
         self._members = partition.members
         self._is_large = len(partition.labels) > LARGE
         self._squares = np.full(len(partition.labels), np.nan)  # of samples: squared lengths, transformed, where known
         self._known: dict[int, Moment] = {}
         self._by_first: dict[int, Moment] = {}  # the same by the first sample: what a merge adds was a cluster before
+        if saved is not None:
+            self._squares[:] = saved["squares"]
+            rows_ = zip(saved["measured"].tolist(), saved["sums"], saved["turned_sums"], strict=True)
+            for cluster, sums, turned in rows_:
+                moment = _moment(self._members(cluster), sums[:-1], float(sums[-1]), turned[:-1], float(turned[-1]))
+                self._keep(cluster, moment)
 
     def of(self, cluster: int) -> Moment:
         """Moments of a cluster that was renewed since it changed."""
         return self._known[cluster]
+
+    def arrays(self) -> dict[str, npt.NDArray[Any]]:
+        """What is known of the clusters as they are, as arrays; single samples are soon looked at again."""
+        known = [
+            (cluster, moment)
+            for cluster, moment in sorted(self._known.items())
+            if len(moment.members) > 1 and self._members(cluster) is moment.members
+        ]
+        width = len(self._turn) + 1
+        return {
+            "measured": np.array([cluster for cluster, _ in known], np.int32),
+            "sums": np.array([(*one.total, one.squares) for _, one in known]).reshape(-1, width),
+            "turned_sums": np.array([(*one.turned_total, one.turned_squares) for _, one in known]).reshape(-1, width),
+            "squares": self._squares,
+        }
 
     def renew(self, clusters: Iterable[int]) -> None:
         """Look at those of some clusters that changed."""

@@ -53,11 +53,15 @@ class NodeTable:
         The nodes inside a cluster; None where the cluster has fewer than two members, or is no more.
     clusters : iterable of int
         All clusters.
+    known : Inner, optional
+        The nodes of all of them, cluster by cluster.
     """
 
-    def __init__(self, look: Callable[[int], Inner | None], clusters: Iterable[int]) -> None:
+    def __init__(
+        self, look: Callable[[int], Inner | None], clusters: Iterable[int], known: Inner | None = None
+    ) -> None:
         self._look = look
-        self._doubted = dict.fromkeys(clusters)
+        self._doubted = dict.fromkeys(() if known is not None else clusters)
         self._ranges: dict[int, tuple[int, int]] = {}
         self._end = 0
         self._cluster = np.full(0, -1, np.int64)  # -1 where the node is dead
@@ -67,6 +71,12 @@ class NodeTable:
         self._guess = np.zeros(0, np.bool_)
         self._chances = Chances(same=False)
         self._unscored: list[npt.NDArray[np.int64]] = []
+        if known is not None and len(known.node):
+            self._make_room(len(known.node))
+            self._write(known)
+            starts = np.flatnonzero(np.diff(known.cluster, prepend=-1)).tolist()
+            ends = [*starts[1:], len(known.cluster)]
+            self._ranges = dict(zip(known.cluster[starts].tolist(), zip(starts, ends, strict=True), strict=True))
 
     def doubt(self, *clusters: int) -> None:
         """Look again at some clusters when the nodes are next asked for."""
@@ -125,12 +135,15 @@ class NodeTable:
                 self._add(nodes)
 
     def _add(self, nodes: Inner) -> None:
+        self._ranges[int(nodes.cluster[0])] = self._write(nodes)
+
+    def _write(self, nodes: Inner) -> tuple[int, int]:
         start, self._end = self._end, self._end + len(nodes.node)
         at = slice(start, self._end)
         self._cluster[at], self._node[at], self._rows[at] = nodes.cluster, nodes.node, nodes.rows
         self._entropy[at], self._guess[at] = nodes.entropy, nodes.guess
-        self._ranges[int(nodes.cluster[0])] = (start, self._end)
         self._unscored.append(np.arange(start, self._end))
+        return start, self._end
 
     def _make_room(self, count: int) -> None:
         """Drop what is dead, and make the table half as large again as what is left and comes."""

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from a3s_desktop.core.aggregation import merge_entropy
 from a3s_desktop.core.chances import Chances, Worth, exactly
-from a3s_desktop.core.cluster_graph import ClusterGraph
+from a3s_desktop.core.cluster_graph import ClusterGraph, by_cluster
 from a3s_desktop.core.link_model import FACTS, link_strengths
 from a3s_desktop.core.moments import Moments
 
@@ -64,6 +65,8 @@ class PairTable:
         From mean squared distances between two groups, of features and of transformed ones, to the facts.
     closed : callable
         Whether the two samples that stand for two clusters are known to differ: nothing is left to ask there.
+    saved : mapping, optional
+        What `arrays` gave for this state.
     """
 
     def __init__(
@@ -73,6 +76,7 @@ class PairTable:
         moments: Moments,
         distances: tuple[Callable[[Column], Column], Callable[[Column], Column]],
         closed: Callable[[int, int], bool],
+        saved: Mapping[str, npt.NDArray[Any]] | None = None,
     ) -> None:
         self._links, self._size, self._moments, self._distances = links, size, moments, distances
         self._is_closed = closed
@@ -92,7 +96,23 @@ class PairTable:
         # Of each cluster: largest and second largest mean, number apart, size, and its two least learnt distances.
         self._clusters = np.zeros((0, 6))
         links.take_changed()
-        self._update(links.pairs())
+        if saved is None:
+            self._update(links.pairs())
+        else:
+            self._take_over(saved)
+
+    def arrays(self) -> dict[str, npt.NDArray[Any]]:
+        """All pairs, their links and what is told of them and their clusters, as arrays."""
+        self._renew()
+        live = np.flatnonzero(self._pairs[:, 0] >= 0)
+        pairs = self._pairs[live]
+        return {
+            **self._links.arrays([(a, b) for a, b in pairs.tolist()]),
+            "pairs": pairs.astype(np.int32),
+            "cells": self._cells[live],
+            "closed": self._apart[live, 1],
+            "clusters": self._clusters,
+        }
 
     def facts(self) -> Pairs:
         """All pairs about which something can be asked, in no fixed order."""
@@ -133,6 +153,18 @@ class PairTable:
 
         self._chances.update(self._rows, most, (weights,), self._unscored)
         self._unscored.clear()
+
+    def _take_over(self, saved: Mapping[str, npt.NDArray[Any]]) -> None:
+        pairs = saved["pairs"]
+        self._make_room(len(pairs), len(saved["clusters"]))
+        slots = np.arange(len(pairs))
+        self._free = list(range(len(self._pairs) - 1, len(pairs) - 1, -1))
+        self._pairs[slots], self._cells[slots] = pairs, saved["cells"]
+        self._apart[slots] = np.stack((saved["apart"], saved["closed"]), axis=1)
+        self._stale[slots] = True
+        self._clusters[: len(saved["clusters"])] = saved["clusters"]
+        self._slot = {(a, b): slot for slot, (a, b) in enumerate(pairs.tolist())}
+        self._slots = by_cluster(pairs, slots.tolist())
 
     def _renew(self) -> None:
         """Bring the facts of all pairs up to date."""

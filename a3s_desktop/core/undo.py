@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from array import array
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from operator import itemgetter
 from typing import Any, Generic, TypeVar
 
 import numpy as np
@@ -81,7 +82,11 @@ class LoggedDict(Generic[K, V]):
 
     def sorted_items(self) -> Iterator[tuple[K, V]]:
         """All items in ascending order of their keys."""
-        return iter(sorted(self._values.items(), key=lambda item: item[0]))  # type: ignore[arg-type, return-value]
+        return iter(sorted(self._values.items(), key=itemgetter(0)))
+
+    def adopt(self, values: Mapping[K, V]) -> None:
+        """Take over what was there before any mark: not logged."""
+        self._values.update(values)
 
     def _put_back(self, key: K, old: V) -> None:
         if old is _MISSING:

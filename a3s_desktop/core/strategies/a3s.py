@@ -20,12 +20,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from itertools import product
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from a3s_desktop.core.cluster_graph import ClusterGraph, exact
+from a3s_desktop.core.cluster_graph import ClusterGraph
 from a3s_desktop.core.context import Context, Step
+from a3s_desktop.core.edge_values import Similarities
 from a3s_desktop.core.forest import Forest
 from a3s_desktop.core.group_facts import GroupFacts
 from a3s_desktop.core.link_model import FACTS, fit, inner_prior, merge_prior, probability
@@ -118,22 +120,25 @@ class A3S:
 
     # --- the parts that are derived
 
-    def _similarity(self, context: Context) -> npt.NDArray[np.float64]:
+    def facts(self, context: Context) -> dict[str, npt.NDArray[Any]]:
+        """The derived parts as arrays, for `Context.facts` of an engine that takes up this state."""
+        return self._attached(context).arrays()
+
+    def _similarity(self, context: Context) -> Similarities:
         """Of the graph's edges; where stage one did not compare neighbourhoods, the probability takes its place."""
         graph = context.graph
-        if graph.similarity is not None:
-            return exact(graph.similarity)
-        return exact(1.0 / (1.0 + np.exp(-graph.logodds)))
+        return Similarities(graph.logodds, True) if graph.similarity is None else Similarities(graph.similarity)
 
     def _attached(self, context: Context) -> GroupFacts:
         """The derived parts, made when a step is first asked of this engine: at its begin, or after its load."""
         for watcher in context.watchers:
             if isinstance(watcher, GroupFacts):
                 return watcher
-        similarity = self._similarity(context)
-        links = ClusterGraph(context, similarity)
+        similarity, saved = self._similarity(context), context.facts
+        context.facts = None
+        links = ClusterGraph(context, similarity, saved=saved)
         forest = Forest(context, similarity)
-        facts = GroupFacts(context, links, forest)
+        facts = GroupFacts(context, links, forest, saved)
         context.watchers += [links, forest, facts]
         context.divider = forest.cut_between
         return facts
