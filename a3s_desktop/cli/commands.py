@@ -68,17 +68,16 @@ def say_checked(report: SpecReport, console: Console) -> None:
 
 def say_ready(workspace: Workspace, console: Console) -> None:
     """How a new project starts."""
+    from a3s_desktop.session.opening import how_it_began
+
     initial = workspace.load_initial()
     if initial is not None:
         console.say(
             f"{len(workspace.items):,} images start in {initial.report['clusters']:,} clusters of two or more and "
             f"{initial.report['singletons']:,} single images."
         )
-        if initial.report.get("note"):
-            console.say(initial.report["note"])
-        recall = min(initial.report.get("recall", [1.0]))
-        if recall < 1.0:
-            console.say(f"Of the most similar images, {recall:.1%} were found (measured on a sample).")
+        for remark in how_it_began(initial):
+            console.say(remark)
     console.say(f"The project is ready: {workspace.folder}")
 
 

@@ -12,7 +12,7 @@ from pathlib import Path
 from a3s_desktop.core.initialization import initialize, stage_count
 from a3s_desktop.core.types import InitialState
 from a3s_desktop.errors import ProjectError, StorageFailedError
-from a3s_desktop.i18n import tr
+from a3s_desktop.i18n import percent, tr
 from a3s_desktop.session.history import CORRECT
 from a3s_desktop.session.kept_state import KeptState
 from a3s_desktop.session.operations import parts_differ
@@ -152,7 +152,19 @@ def open_session(
     except BaseException:
         workspace.close()
         raise
-    return session, OpenReport(workspace.recovery.text, (*workspace.warnings, *session.warnings))
+    remarks = () if workspace.journal.last else how_it_began(initial)
+    return session, OpenReport(workspace.recovery.text, (*workspace.warnings, *session.warnings, *remarks))
+
+
+def how_it_began(initial: InitialState) -> tuple[str, ...]:
+    """What is to be known of a first clustering that did not look at everything; nothing of one that did."""
+    remarks = [str(initial.report["note"])] if initial.report.get("note") else []
+    recall = min(initial.report.get("recall", [1.0]))
+    if recall < 1.0:
+        remarks.append(
+            tr("Of the most similar images, {share} were found (measured on a sample).", share=percent(recall, 1))
+        )
+    return tuple(remarks)
 
 
 def locate_images(folder: Path, images: Path, task: Task | None = None) -> Located:
