@@ -65,6 +65,10 @@ class StorageFailedError(A3SError):
     """Writing to disk failed (full, no rights, unplugged); nothing of the change was kept."""
 
 
+class DaskError(A3SError):
+    """A Dask cluster cannot be used, or failed; what was finished of the work is kept."""
+
+
 class ContradictionError(A3SError):
     """An answer contradicts earlier answers; nothing was changed.
 

@@ -6,7 +6,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import TypeVar
+from typing import Protocol, TypeVar
 
 from a3s_desktop.errors import Cancelled
 
@@ -14,6 +14,15 @@ Job = TypeVar("Job")
 Done = TypeVar("Done")
 
 _WORKERS = 8  # at most; each holds what it works on
+
+
+class Runner(Protocol):
+    """Works on jobs elsewhere than in the threads of this process; see `at_once`, whose arguments it gets."""
+
+    def __call__(
+        self, work: Callable[[Job], Done], jobs: Sequence[Job], task: Task, span: tuple[float, float]
+    ) -> Iterator[Done]:
+        """The results of the jobs, in their order."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,6 +57,11 @@ class Task:
         Receives a `Progress`, at most once in ``min_interval`` seconds and at each new stage, on the working thread.
     min_interval : float
         Seconds between two reports of one stage.
+
+    Attributes
+    ----------
+    runner : Runner or None
+        Who works on what can be done at once (`at_once`); None: threads of this process.
     """
 
     def __init__(self, on_progress: Callable[[Progress], None] | None = None, min_interval: float = 0.1) -> None:
@@ -59,6 +73,7 @@ class Task:
         self._count = 0
         self._started = 0.0
         self._reported = 0.0
+        self.runner: Runner | None = None
 
     def plan(self, count: int, done: int = 0) -> None:
         """Say how many stages there are, so that reports can carry "2 of 5"; ``done`` of them lie behind."""
@@ -104,12 +119,18 @@ class Task:
 
 
 def at_once(work: Callable[[Job], Done], jobs: Sequence[Job], task: Task, span: tuple[float, float]) -> Iterator[Done]:
-    """The results of jobs, in order, worked on by as many threads as BLAS would use.
+    """The results of jobs, in order, worked on by as many threads as BLAS would use, or by the task's runner.
 
     ``span``: from which to which share of the task's stage this is, for progress. The jobs must not depend on each
     other. Each thread calls BLAS for itself: products too small to share took twenty times the processor time when
     shared.
+
+    ``work`` is a pure function of a module, or a `functools.partial` of one with the data that all jobs share: a runner
+    may call it on another computer, so what it finds is what it returns.
     """
+    if task.runner is not None:
+        yield from task.runner(work, jobs, task, span)
+        return
     from concurrent.futures import ThreadPoolExecutor  # here: neither is needed when the program starts
 
     from threadpoolctl import threadpool_info, threadpool_limits

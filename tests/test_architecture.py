@@ -13,7 +13,7 @@ ROOT = Path(__file__).resolve().parent.parent
 PACKAGE = ROOT / "a3s_desktop"
 MODULES = sorted(PACKAGE.rglob("*.py"))
 # Slow to import (2-3 s) and useless before there is work: loaded inside the functions that need them.
-LAZY = ("scipy", "sklearn")
+LAZY = ("scipy", "sklearn", "dask", "distributed")
 QT = ("PySide6", "shiboken6", "pyqtgraph")
 
 

@@ -13,7 +13,7 @@ from a3s_desktop.core.types import USE_CLUSTERS, InitialOptions, StrategyOptions
 
 if TYPE_CHECKING:
     from a3s_desktop.session.session import Session
-    from a3s_desktop.storage.workspace import SpecReport
+    from a3s_desktop.storage.workspace import SpecReport, Workspace
 
 # The imports inside the functions keep `--help` and the window's start free of what only one command needs.
 
@@ -43,6 +43,19 @@ def new(arguments: argparse.Namespace, console: Console) -> int:
     )
     console.task.stage("Checking the files")
     report = check_spec(spec, console.task)
+    say_checked(report, console)
+    if report.to_compute:
+        found = len(report.problems)
+        spec, report = prepare(spec, report, console.task)
+        for problem in report.problems[found:]:
+            console.note(f"{show(problem.path)} cannot be shown ({problem.reason}); a placeholder takes its place.")
+    with create_project(spec, console.task, report) as workspace:
+        say_ready(workspace, console)
+    return 0
+
+
+def say_checked(report: SpecReport, console: Console) -> None:
+    """What the check of a project to be made found; raises the first error."""
     if report.errors:
         for further in report.errors[1:]:
             console.complain(str(further))
@@ -51,26 +64,21 @@ def new(arguments: argparse.Namespace, console: Console) -> int:
         console.say(line)
     for warning in report.warnings:
         console.note(warning)
-    if report.to_compute:
-        found = len(report.problems)
-        spec, report = prepare(spec, report, console.task)
-        for problem in report.problems[found:]:
-            console.note(f"{show(problem.path)} cannot be shown ({problem.reason}); a placeholder takes its place.")
-    workspace = create_project(spec, console.task, report)
-    try:
-        initial = workspace.load_initial()
-        if initial is not None:
-            console.say(
-                f"{len(workspace.items):,} images start in {initial.report['clusters']:,} clusters of two or more and "
-                f"{initial.report['singletons']:,} single images."
-            )
-            recall = min(initial.report.get("recall", [1.0]))
-            if recall < 1.0:
-                console.say(f"Of the most similar images, {recall:.1%} were found (measured on a sample).")
-        console.say(f"The project is ready: {workspace.folder}")
-    finally:
-        workspace.close()
-    return 0
+
+
+def say_ready(workspace: Workspace, console: Console) -> None:
+    """How a new project starts."""
+    from a3s_desktop.session.opening import how_it_began
+
+    initial = workspace.load_initial()
+    if initial is not None:
+        console.say(
+            f"{len(workspace.items):,} images start in {initial.report['clusters']:,} clusters of two or more and "
+            f"{initial.report['singletons']:,} single images."
+        )
+        for remark in how_it_began(initial):
+            console.say(remark)
+    console.say(f"The project is ready: {workspace.folder}")
 
 
 def _describes(arguments: argparse.Namespace) -> bool:

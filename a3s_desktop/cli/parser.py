@@ -7,7 +7,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from a3s_desktop import __version__
-from a3s_desktop.cli import benchmark, clearing, commands, data, joining, keeping, later, transfer, windows
+from a3s_desktop.cli import benchmark, clearing, commands, data, joining, keeping, later, preparing, transfer, windows
 from a3s_desktop.core.types import (
     AGGREGATIONS,
     INITIAL_CLUSTERINGS,
@@ -146,6 +146,18 @@ def _project_commands(all_commands: argparse._SubParsersAction[argparse.Argument
     data.image_arguments(one)
     data.matching_arguments(one)
     data.model_arguments(one)
+    _options(one)
+
+    one = _add(
+        all_commands,
+        "prepare",
+        preparing.prepare,
+        "make a project from features too many for one computer, on a Dask cluster",
+        "Needs the extra 'distributed', here and on the cluster. Whatever ends the work, Ctrl+C included: the same\n"
+        "command goes on after the last step that was finished. The project opens on any computer, without Dask.",
+    )
+    preparing.prepare_arguments(one)
+    _features(one)
     _options(one)
 
     one = _add(

@@ -9,6 +9,7 @@ strangers have nothing in common: the mean of g of them keeps only 1 / sqrt(g) o
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -56,15 +57,21 @@ class CentreFinder:
     Parameters
     ----------
     centres : float32, shape (C, D)
+    task : Task
+    fraction : float
+        Where its stage is.
     """
 
-    def __init__(self, centres: FloatArray) -> None:
+    def __init__(self, centres: FloatArray, task: Task, fraction: float) -> None:
         self._centres = centres
         self._half = half_squares(centres)
-        self._members: list[npt.NDArray[np.int64]] = []
-        if len(centres) > _ALL_UP_TO:
-            self._means, self._half_means, self._members = _groups(centres, self._half)
-            self._tables = [np.ascontiguousarray(centres[members].T) for members in self._members]
+        self._grouped = len(centres) > _ALL_UP_TO
+        if self._grouped:
+            self._means, self._half_means, members = _groups(centres, self._half, task, fraction)
+            self._order = np.concatenate(members)
+            self._starts = np.concatenate(([0], np.cumsum([len(some) for some in members])))
+            # The tables of the groups, (D, g), one behind the other: few large arrays are easy to share.
+            self._tables = np.concatenate([centres[some].T.ravel() for some in members])
 
     def nearest(self, rows: FloatArray, count: int) -> tuple[IntArray, FloatArray]:
         """The ``count`` nearest centres of each row, nearest first, and the squared distance from the first.
@@ -75,7 +82,7 @@ class CentreFinder:
         count : int
             At most the number of centres. Where the groups looked at have fewer, the last one is repeated.
         """
-        if self._members:
+        if self._grouped:
             found, value = self._by_groups(rows, count)
         else:
             key = rows @ self._centres.T
@@ -85,18 +92,20 @@ class CentreFinder:
         return found.astype(np.int32), np.einsum("nd,nd->n", rows, rows) - 2.0 * value[:, 0]
 
     def _by_groups(self, rows: FloatArray, count: int) -> tuple[npt.NDArray[np.int64], FloatArray]:
+        dim = rows.shape[1]
         key = rows @ self._means.T
         key -= self._half_means
         probes = min(PROBES, key.shape[1])
         probed = np.argpartition(key, key.shape[1] - probes, axis=1)[:, key.shape[1] - probes :]
         order = np.argsort(probed.ravel(), kind="stable")
-        bounds = np.searchsorted(probed.ravel()[order], np.arange(len(self._members) + 1))
+        bounds = np.searchsorted(probed.ravel()[order], np.arange(len(self._starts)))
         names = np.full((len(rows) * probes, count), -1, np.int64)
         values = np.full((len(rows) * probes, count), -np.inf, np.float32)
         for group in np.flatnonzero(np.diff(bounds)).tolist():
             places = order[bounds[group] : bounds[group + 1]]
-            members = self._members[group]
-            key = np.take(rows, places // probes, axis=0) @ self._tables[group]
+            first, end = self._starts[group : group + 2]
+            members = self._order[first:end]
+            key = np.take(rows, places // probes, axis=0) @ self._tables[first * dim : end * dim].reshape(dim, -1)
             key -= self._half[members]
             kept = min(count, len(members))
             top = _largest(key, kept)
@@ -126,7 +135,9 @@ def _largest(key: FloatArray, count: int) -> npt.NDArray[np.int64]:
     return np.take_along_axis(top, line, 1)
 
 
-def _groups(centres: FloatArray, half: FloatArray) -> tuple[FloatArray, FloatArray, list[npt.NDArray[np.int64]]]:
+def _groups(
+    centres: FloatArray, half: FloatArray, task: Task, fraction: float
+) -> tuple[FloatArray, FloatArray, list[npt.NDArray[np.int64]]]:
     """Centres in groups of near ones, by a few iterations of K-means.
 
     Returns
@@ -145,9 +156,8 @@ def _groups(centres: FloatArray, half: FloatArray) -> tuple[FloatArray, FloatArr
     most = 4 * -(-count // wanted)  # no group is much larger than the others: samples look into all of a group
     members: list[npt.NDArray[np.int64]] = []
     for _ in range(_GROUPING):
-        own = np.empty(count, np.int64)
-        for a, b in blocks(count, len(means)):
-            own[a:b] = (centres[a:b] @ means.T - lowered).argmax(axis=1)
+        own_of = partial(_own_group, centres, means, lowered)
+        own = np.concatenate(list(at_once(own_of, list(blocks(count, len(means))), task, (fraction, fraction))))
         order = np.argsort(own, kind="stable")
         first = np.flatnonzero(np.diff(own[order], prepend=-1))
         place = np.arange(count) - np.repeat(first, np.diff(first, append=count))
@@ -159,6 +169,11 @@ def _groups(centres: FloatArray, half: FloatArray) -> tuple[FloatArray, FloatArr
         lowered = np.asarray(np.add.reduceat(half[order] - np.float32(level), starts) / (sizes * length), np.float32)
         members = np.split(order, starts[1:])
     return means, lowered, members
+
+
+def _own_group(centres: FloatArray, means: FloatArray, lowered: FloatArray, block: tuple[int, int]) -> Any:
+    """Which group each centre of a block belongs to; int64, shape (n,)."""
+    return (centres[slice(*block)] @ means.T - lowered).argmax(axis=1)
 
 
 def nearest_centres(
@@ -186,17 +201,20 @@ def nearest_centres(
     span : (float, float)
     """
     n = len(table) if rows is None else len(rows)
-    finder = CentreFinder(centres)
-
-    def look(start: int) -> tuple[IntArray, FloatArray]:
-        chosen = slice(start, start + _ROWS) if rows is None else rows[start : start + _ROWS]
-        return finder.nearest(part(table, chosen, middle), count)
-
+    look = partial(_look, CentreFinder(centres, task, span[0]), table, rows, middle, count)
     found, far = np.empty((n, count), np.int32), np.empty(n, np.float32)
     starts = range(0, n, _ROWS)
     for start, (listed, first) in zip(starts, at_once(look, starts, task, span), strict=True):
         found[start : start + _ROWS], far[start : start + _ROWS] = listed, first
     return found, far
+
+
+def _look(
+    finder: CentreFinder, table: Table, rows: IntArray | None, middle: FloatArray, count: int, start: int
+) -> tuple[IntArray, FloatArray]:
+    """`nearest_centres` for a block of rows."""
+    chosen = slice(start, start + _ROWS) if rows is None else rows[start : start + _ROWS]
+    return finder.nearest(part(table, chosen, middle), count)
 
 
 def learn_centres(table: Table, middle: FloatArray, angular: bool, seed: int, task: Task, end: float) -> FloatArray:

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 import numpy.typing as npt
 
 from a3s_desktop.core.context import Context, Watcher
+from a3s_desktop.core.edge_values import Lengths, Similarities
 from a3s_desktop.core.types import Answer, PairGraph
 from a3s_desktop.core.undo import UndoLog
+
+Value = TypeVar("Value")
 
 
 class Link(NamedTuple):
@@ -22,9 +25,6 @@ class Link(NamedTuple):
     apart: bool  # some member of one is known to differ from some member of the other
 
 
-_GRAIN = 2.0**20  # similarities are multiples of 1 / _GRAIN: their sums are exact, in whatever order they are made
-
-
 class ClusterGraph(Watcher):
     """For each cluster, its links to others. It follows merges and divisions of the partition, and their undo.
 
@@ -32,10 +32,10 @@ class ClusterGraph(Watcher):
 
     Attributes
     ----------
-    similarity : float64, shape (E,)
+    similarity : Similarities
         Of the graph's edges, rounded so that sums are exact.
-    length : float64, shape (E,)
-        Of the graph's edges: mean distance over the views, each in units of its spread around its mean.
+    length : Lengths
+        Of the graph's edges.
 
     Junk has no links.
 
@@ -43,23 +43,35 @@ class ClusterGraph(Watcher):
     ----------
     context : Context
         The present state of its partition and its store is taken over.
-    similarity : float, shape (E,)
+    similarity : Similarities, or float, shape (E,)
         Of the graph's edges.
     log : UndoLog, optional
         Default: the context's.
+    saved : mapping, optional
+        What `arrays` gave for this state of the context.
     """
 
-    def __init__(self, context: Context, similarity: npt.NDArray[np.floating[Any]], log: UndoLog | None = None) -> None:
+    def __init__(
+        self,
+        context: Context,
+        similarity: Similarities | npt.NDArray[np.floating[Any]],
+        log: UndoLog | None = None,
+        saved: Mapping[str, npt.NDArray[Any]] | None = None,
+    ) -> None:
         self._context = context
         self._graph = context.graph
         self._partition = context.partition
         self._store = context.store
         self._log = log or context.log
-        self.similarity = exact(similarity)
-        self.length = standard_lengths(context.graph)
+        self.similarity = similarity if isinstance(similarity, Similarities) else Similarities(similarity)
+        self.length = Lengths(context.graph, None if saved is None else saved["lengths"])
         self._rows: dict[int, dict[int, Link]] = {}
         self._changed: set[tuple[int, int]] = set()
         self._resized: set[int] = set()
+        if saved is not None:
+            links = [Link(*values) for values in zip(*saved["links"].T.tolist(), saved["apart"].tolist(), strict=True)]
+            self._rows = by_cluster(saved["pairs"], links)
+            return
         self._fill()
         for i, j, answer in context.store.constraints():
             if answer is Answer.DIFFERENT:
@@ -78,6 +90,15 @@ class ClusterGraph(Watcher):
     def pairs(self) -> list[tuple[int, int]]:
         """All linked pairs, smaller id first, in no order that has a meaning."""
         return [(a, b) for a, row in self._rows.items() for b in row if a < b]
+
+    def arrays(self, pairs: Sequence[tuple[int, int]]) -> dict[str, npt.NDArray[Any]]:
+        """The links of all linked pairs, in the order of ``pairs``, as arrays."""
+        links = [self._rows[a][b] for a, b in pairs]
+        return {
+            "lengths": self.length.scale,
+            "links": np.array([link[:3] for link in links], np.float64).reshape(-1, 3),
+            "apart": np.array([link.apart for link in links], np.bool_),
+        }
 
     def take_changed(self) -> set[tuple[int, int]]:
         """Pairs (smaller id first) whose link or sizes changed since this was last called; undoing changes too."""
@@ -197,10 +218,21 @@ class ClusterGraph(Watcher):
                 self._rows.setdefault(i, {})[j] = link
 
 
-def exact(similarity: npt.NDArray[np.floating[Any]]) -> npt.NDArray[np.float64]:
-    """Similarities rounded to multiples of 2^-20, float64: their sums do not depend on the order they are made in."""
-    rounded: npt.NDArray[np.float64] = np.rint(similarity.astype(np.float64) * _GRAIN) / _GRAIN
-    return rounded
+def by_cluster(pairs: npt.NDArray[np.integer[Any]], values: Sequence[Value]) -> dict[int, dict[int, Value]]:
+    """For each cluster of some pairs, the values of its pairs by the other cluster."""
+    if not len(pairs):
+        return {}
+    own = np.concatenate((pairs[:, 0], pairs[:, 1]))
+    order = np.argsort(own, kind="stable")
+    other = np.concatenate((pairs[:, 1], pairs[:, 0]))[order].tolist()
+    found = [values[place] for place in (order % len(pairs)).tolist()]
+    own = own[order]
+    starts = np.flatnonzero(np.diff(own, prepend=-1))
+    ends = [*starts[1:].tolist(), len(own)]
+    return {
+        cluster: dict(zip(other[start:end], found[start:end], strict=True))
+        for cluster, start, end in zip(own[starts].tolist(), starts.tolist(), ends, strict=True)
+    }
 
 
 def edges_of(graph: PairGraph, samples: npt.NDArray[np.int32]) -> npt.NDArray[np.int64]:
@@ -209,13 +241,3 @@ def edges_of(graph: PairGraph, samples: npt.NDArray[np.int32]) -> npt.NDArray[np
     counts = graph.indptr[samples.astype(np.int64) + 1] - starts
     shift = starts - np.concatenate(([0], np.cumsum(counts)[:-1]))
     return np.arange(int(counts.sum())) + np.repeat(shift, counts)
-
-
-def standard_lengths(graph: PairGraph) -> npt.NDArray[np.float64]:
-    total = np.zeros(len(graph.indices))
-    for view in graph.distances if len(total) else ():
-        length = view.astype(np.float64)  # squares of far distances are beyond float32
-        middle, spread = float(length.mean()), float(length.std())
-        total += (length - middle) / (spread if spread > 1e-9 * middle else 1.0)
-    result: npt.NDArray[np.float64] = (total / max(1, len(graph.distances))).round(6)
-    return result

@@ -5,6 +5,8 @@ Source: fast transitive inference (Algorithm 3). same + same => same; same + dif
 
 from __future__ import annotations
 
+from array import array
+from bisect import bisect_left
 from collections import deque
 from collections.abc import Iterator
 
@@ -15,11 +17,15 @@ from a3s_desktop.i18n import tr, trn
 
 Constraint = tuple[int, int, Answer]
 
+_BITS = 32
+_LOW = (1 << _BITS) - 1
+
 
 class ConstraintStore:
     """Union-find by size without path compression, cannot-link sets between roots, and an undo log.
 
-    Only samples that took part in an answer occupy memory: O(answers), whatever N is. `find` is O(log answers).
+    Only samples that took part in an answer occupy memory: O(answers), whatever N is, some 30 bytes for most answers.
+    `find` is O(log answers).
     Every link of the closure can be explained by the answers it follows from (`chain`).
 
     Parameters
@@ -32,9 +38,10 @@ class ConstraintStore:
         self._log = log
         self._parent: dict[int, int] = {}
         self._component: dict[int, list[int]] = {}  # root -> members, the root's own subtree first
-        self._cannot: dict[int, dict[int, Constraint]] = {}  # root -> root -> the answer behind it
+        self._cannot: dict[int, array[int]] = {}  # root -> root << 32 | number of the answer behind it, ascending
         self._links: dict[int, list[int]] = {}  # must-link answers as a graph, to explain a closure
-        self._constraints: list[Constraint] = []
+        self._left, self._right = array("i"), array("i")  # the answers in the order they were added
+        self._said = bytearray()  # 1: same
         self._skipped: dict[tuple[int, int], bool] = {}  # pair -> whether for good
         self._identity: dict[int, int] = {}  # root of a known identity -> the sample that it was declared with
 
@@ -52,7 +59,7 @@ class ConstraintStore:
         a, b = self.find(i), self.find(j)
         if a == b:
             return Answer.SAME
-        if b in self._cannot.get(a, ()) or (a in self._identity and b in self._identity):
+        if self._evidence(a, b) >= 0 or (a in self._identity and b in self._identity):
             return Answer.DIFFERENT
         return None
 
@@ -71,9 +78,10 @@ class ConstraintStore:
     def separated_from(self, i: int) -> list[int]:
         """Roots of the components known to differ from that of ``i``, ascending."""
         root = self.find(i)
+        known = [link >> _BITS for link in self._cannot.get(root, ())]
         if root in self._identity:
-            return sorted({*self._cannot.get(root, ()), *self._identity} - {root})
-        return sorted(self._cannot.get(root, ()))
+            return sorted({*known, *self._identity} - {root})
+        return known
 
     def touched(self) -> Iterator[int]:
         """All samples that took part in a must-link or cannot-link answer, or are known identities."""
@@ -94,7 +102,7 @@ class ConstraintStore:
     @property
     def n_constraints(self) -> int:
         """Number of must-link and cannot-link answers in force."""
-        return len(self._constraints)
+        return len(self._said)
 
     @property
     def n_skipped(self) -> int:
@@ -103,7 +111,7 @@ class ConstraintStore:
 
     def constraints(self) -> Iterator[Constraint]:
         """The answers in force as (left, right, SAME | DIFFERENT), in the order they were added."""
-        return iter(self._constraints)
+        return map(self._constraint, range(len(self._said)))
 
     def skipped(self) -> Iterator[tuple[int, int, bool]]:
         """The skipped pairs in the order they were added: smaller index, larger index, whether for good."""
@@ -117,12 +125,13 @@ class ConstraintStore:
         a, b = self.find(i), self.find(j)
         if a == b:
             return self._path(i, j)
-        evidence = self._cannot.get(a, {}).get(b)
-        if evidence is None and a in self._identity and b in self._identity:
-            evidence = (self._identity[a], self._identity[b], Answer.DIFFERENT)
-        if evidence is None:
+        evidence = self._evidence(a, b)
+        if evidence >= 0:
+            u, v, _ = self._constraint(evidence)
+        elif a in self._identity and b in self._identity:
+            u, v = self._identity[a], self._identity[b]
+        else:
             return ()
-        u, v, _ = evidence
         if self.find(u) != a:
             u, v = v, u
         return (*self._path(i, u), (u, v, Answer.DIFFERENT), *self._path(v, j))
@@ -158,7 +167,6 @@ class ConstraintStore:
             )
         self._touch(i)
         self._touch(j)
-        constraint = (i, j, answer)  # kept once, by all that is known by it
         if answer is Answer.SAME:
             self._links.setdefault(i, []).append(j)
             self._links.setdefault(j, []).append(i)
@@ -166,8 +174,10 @@ class ConstraintStore:
             if known is None:
                 self._union(self.find(i), self.find(j))
         elif known is None:
-            self._separate(self.find(i), self.find(j), constraint)
-        self._constraints.append(constraint)
+            self._separate(self.find(i), self.find(j), len(self._said))
+        self._left.append(i)
+        self._right.append(j)
+        self._said.append(answer is Answer.SAME)
         self._log.push(self._drop_constraint)
 
     def identify(self, i: int) -> None:
@@ -236,17 +246,28 @@ class ConstraintStore:
             self._log.push(self._put_identity, b, sample)
             self._put_identity(a, sample)
             self._log.push(self._put_identity, a, None)
-        for other in sorted(self._cannot.get(b, ())):
-            evidence = self._cannot[b][other]
-            del self._cannot[other][b]
+        for link in self._cannot.get(b, ()):
+            other, evidence = link >> _BITS, link & _LOW
+            self._drop_cannot(other, b)
             self._log.push(self._put_cannot, other, b, evidence)
-            if other not in self._cannot.get(a, ()):
+            if self._evidence(a, other) < 0:
                 self._separate(a, other, evidence)
 
-    def _separate(self, a: int, b: int, evidence: Constraint) -> None:
-        self._cannot.setdefault(a, {})[b] = evidence
-        self._cannot.setdefault(b, {})[a] = evidence
+    def _separate(self, a: int, b: int, evidence: int) -> None:
+        self._put_cannot(a, b, evidence)
+        self._put_cannot(b, a, evidence)
         self._log.push(self._unseparate, a, b)
+
+    def _evidence(self, a: int, b: int) -> int:
+        """Number of the answer by which two roots are known to differ; -1 where they are not."""
+        row = self._cannot.get(a)
+        if row is None:
+            return -1
+        at = bisect_left(row, b << _BITS)
+        return row[at] & _LOW if at < len(row) and row[at] >> _BITS == b else -1
+
+    def _constraint(self, number: int) -> Constraint:
+        return self._left[number], self._right[number], Answer.SAME if self._said[number] else Answer.DIFFERENT
 
     def _unskip(self, key: tuple[int, int]) -> None:
         del self._skipped[key]
@@ -255,11 +276,16 @@ class ConstraintStore:
         self._skipped = skipped
 
     def _unseparate(self, a: int, b: int) -> None:
-        del self._cannot[a][b]
-        del self._cannot[b][a]
+        self._drop_cannot(a, b)
+        self._drop_cannot(b, a)
 
-    def _put_cannot(self, a: int, b: int, evidence: Constraint) -> None:
-        self._cannot[a][b] = evidence
+    def _put_cannot(self, a: int, b: int, evidence: int) -> None:
+        row = self._cannot.setdefault(a, array("q"))
+        row.insert(bisect_left(row, b << _BITS), b << _BITS | evidence)
+
+    def _drop_cannot(self, a: int, b: int) -> None:
+        row = self._cannot[a]
+        del row[bisect_left(row, b << _BITS)]
 
     def _ununion(self, a: int, b: int, kept: int) -> None:
         self._parent[b] = b
@@ -274,7 +300,9 @@ class ConstraintStore:
         del self._component[sample]
 
     def _drop_constraint(self) -> None:
-        self._constraints.pop()
+        self._left.pop()
+        self._right.pop()
+        self._said.pop()
 
     def _path(self, i: int, j: int) -> tuple[Constraint, ...]:
         if i == j:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Generator, Mapping, Sequence
 from itertools import chain, pairwise
-from typing import Any, Protocol
+from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 import numpy.typing as npt
@@ -55,6 +55,15 @@ class Strategy(Protocol):
         ...
 
 
+@runtime_checkable
+class Keeper(Protocol):
+    """A strategy whose derived parts are dear, so that they are worth to be kept beside the state."""
+
+    def facts(self, context: Context) -> dict[str, npt.NDArray[Any]]:
+        """The derived parts as arrays, for `Context.facts` of an engine that takes up this state."""
+        ...
+
+
 class Context:
     """Data and state of one engine.
 
@@ -80,6 +89,8 @@ class Context:
         The strategy's own growing lists of numbers.
     watchers : list of Watcher
         Told of every merge and split.
+    facts : mapping of arrays, or None
+        What a strategy derived from this very state before and gave away by `Keeper.facts`; None once it is taken.
     divider : callable or None
         How the strategy divides a cluster between two samples that differ, ``divider(left, right)``; None: each
         sample goes to the more probable of the two.
@@ -94,7 +105,7 @@ class Context:
         next_id: int | None = None,
     ) -> None:
         self.graph = graph
-        self.views = tuple(views)
+        self.views = tuple(np.asarray(view) for view in views)  # a mapped file's own kind of array is slow to index
         self.options = options
         self.log = UndoLog()
         self.store = ConstraintStore(self.log)
@@ -107,6 +118,7 @@ class Context:
         self.tables: dict[str, LoggedDict[int, int]] = {}
         self.rows_of: dict[str, LoggedRows] = {}
         self.watchers: list[Watcher] = []
+        self.facts: Mapping[str, npt.NDArray[Any]] | None = None
         self.divider: Callable[[int, int], None] | None = None
         self._scales = tuple(_scale(view) for view in self.views)
         self._position = np.full(graph.n, -1, np.int32)  # scratch of `pair_probabilities`, all -1 between calls

@@ -18,7 +18,7 @@ import numpy as np
 import numpy.typing as npt
 
 from a3s_desktop.core.constraints import ConstraintStore
-from a3s_desktop.core.context import Context, Step, Strategy
+from a3s_desktop.core.context import Context, Keeper, Step, Strategy
 from a3s_desktop.core.correction import Correction
 from a3s_desktop.core.outlook import Forecaster, Outlook
 from a3s_desktop.core.partition import Partition
@@ -31,6 +31,7 @@ from a3s_desktop.i18n import tr, trn
 
 Seen = TypeVar("Seen")
 
+_FACTS = "facts."  # how the names of arrays begin that are derived from the others
 _STRIP_POOL = 256  # members looked at for a strip: enough to choose from, bounded for clusters of any size
 
 
@@ -278,16 +279,19 @@ class Engine:
             )
         return total.hexdigest()
 
-    def dump(self) -> tuple[dict[str, npt.NDArray[Any]], dict[str, Any]]:
+    def dump(self, facts: bool = False) -> tuple[dict[str, npt.NDArray[Any]], dict[str, Any]]:
         """The complete state as arrays and JSON-able values; inverse of `load`.
 
-        The state is taken at the boundary of the current step, together with the answers given within it.
+        The state is taken at the boundary of the current step, together with the answers given within it. With
+        ``facts`` also what the strategy derived from it, so that it need not be derived again: much larger.
         """
         self.settle()
         mark, question = self.mark(), self._question
         self._context.log.rewind(mark.boundary)
         try:
             arrays, plain = self._tables()
+            if facts and isinstance(self._strategy, Keeper):
+                arrays |= {_FACTS + name: array for name, array in self._strategy.facts(self._context).items()}
             next_id = self.partition.next_id
         finally:
             self.restore(mark)
@@ -332,8 +336,7 @@ class Engine:
         for name, array in arrays.items():
             kind, _, rest = name.partition(".")
             if kind == "table":
-                for key, value in array.tolist():
-                    context.table(rest)[key] = value
+                context.table(rest).adopt(dict(zip(*array.T.tolist(), strict=True)))
             elif kind == "rows":
                 for row in array.tolist():
                     context.growing(rest, array.shape[1]).append(row)
@@ -341,6 +344,9 @@ class Engine:
                 context.values[rest] = array
         for name, value in meta["values"].items():
             context.values[name] = value
+        context.facts = {
+            name[len(_FACTS) :]: array for name, array in arrays.items() if name.startswith(_FACTS)
+        } or None
         self._begin_step()
         for text in meta["answers"]:
             self.record(Answer(text))
@@ -348,11 +354,10 @@ class Engine:
     def _tables(self) -> tuple[dict[str, npt.NDArray[Any]], dict[str, Any]]:
         """All that the undo log covers, except the next id: arrays, and the strategy's values that are none."""
         context = self._context
-        codes = {Answer.SAME: 1, Answer.DIFFERENT: 0}
-        constraints = [(left, right, codes[answer]) for left, right, answer in context.store.constraints()]
+        constraints = ((left, right, answer is Answer.SAME) for left, right, answer in context.store.constraints())
         arrays: dict[str, npt.NDArray[Any]] = {
             "labels": context.partition.labels.copy(),
-            "constraints": np.array(constraints, np.int32).reshape(-1, 3),
+            "constraints": np.fromiter(constraints, np.dtype((np.int32, 3)), context.store.n_constraints),
             "skipped": np.array(list(context.store.skipped()), np.int32).reshape(-1, 3),
             "junk": context.junk.samples(),
             "finished": context.finished.samples(),

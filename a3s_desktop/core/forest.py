@@ -14,6 +14,7 @@ import numpy.typing as npt
 
 from a3s_desktop.core.cluster_graph import edges_of
 from a3s_desktop.core.context import Context, Watcher
+from a3s_desktop.core.edge_values import Similarities
 from a3s_desktop.core.types import Answer, IntArray
 
 LARGEST_DENSE = 600
@@ -33,11 +34,11 @@ class Forest(Watcher):
     Parameters
     ----------
     context : Context
-    similarity : float64, shape (E,)
+    similarity : Similarities, or float64, shape (E,)
         Of the graph's edges.
     """
 
-    def __init__(self, context: Context, similarity: npt.NDArray[np.float64]) -> None:
+    def __init__(self, context: Context, similarity: Similarities | npt.NDArray[np.float64]) -> None:
         self._context = context
         self._similarity = similarity
         self._left, self._right = context.table("left"), context.table("right")

@@ -6,7 +6,7 @@ cluster, or one next to it, changed. All of it is derived from the partition, th
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -18,6 +18,7 @@ from a3s_desktop.core.context import Context, Watcher
 from a3s_desktop.core.forest import Forest
 from a3s_desktop.core.learnt_metric import LearntMetric, differences, evenly
 from a3s_desktop.core.link_model import FACTS, link_strengths
+from a3s_desktop.core.moments import Moments
 from a3s_desktop.core.node_table import Inner, NodeTable
 from a3s_desktop.core.pair_table import Pairs, PairTable
 from a3s_desktop.core.types import Answer, IntArray
@@ -37,6 +38,8 @@ NEAREST = 5
 LONGEST = 2.0
 """Length taken for the shortest edge of two parts that no edge joins, and for longer ones: two standard deviations."""
 
+_MOST_FOR_CENTRE = 2048  # samples that the mean of all is taken from
+
 _SOFT_NEAREST = 0.02  # keeps the log ratio of two means over the nearest samples finite
 _MOST_RATIO = 3.0  # of logarithms: beyond e^3 the ratio of two sums tells no more
 _SOFT_TOTAL = 0.2  # ... and that of two sums over all samples: those of one sample are up to some ten
@@ -50,17 +53,51 @@ class GroupFacts(Watcher):
     context : Context
     links : ClusterGraph
     forest : Forest
+    saved : mapping, optional
+        What `arrays` gave for this state of all three.
     """
 
-    def __init__(self, context: Context, links: ClusterGraph, forest: Forest) -> None:
+    def __init__(
+        self,
+        context: Context,
+        links: ClusterGraph,
+        forest: Forest,
+        saved: Mapping[str, npt.NDArray[Any]] | None = None,
+    ) -> None:
         self._context = context
         self.links = links
         self.forest = forest
-        self._middle, self._spread = self._edge_distances()
-        self._moments: dict[int, tuple[IntArray, npt.NDArray[np.float64], float]] = {}
-        learnt = LearntMetric(context.partition, context.graph, links.similarity, self.rows).distances
-        self.pairs = PairTable(links, self.size, self._moment, self.distance, self._is_closed, learnt)
-        self.nodes = NodeTable(self._nodes_of, context.partition.cluster_ids().tolist())
+        metric: tuple[Matrix, float, float] | None = None
+        known: Inner | None = None
+        if saved is None:
+            some = evenly(context.graph.n, _MOST_FOR_CENTRE).astype(np.int32)
+            self._centre = context.rows(some).mean(axis=0, dtype=np.float64)
+            self._middle, self._spread = self._edge_distances()
+        else:
+            self._centre = saved["centre"]
+            self._middle, self._spread, middle, spread = saved["scale"].tolist()
+            metric, known = (saved["whiten"], middle, spread), _nodes_from(saved)
+        self._learnt = LearntMetric(context.graph, links.similarity, self.rows, metric)
+        self._moments = Moments(context.partition, self.rows, self._learnt.whiten, saved)
+        distances = (self.distance, self._learnt.distance)
+        self.pairs = PairTable(links, self.size, self._moments, distances, self._is_closed, saved)
+        self.nodes = NodeTable(self._nodes_of, context.partition.cluster_ids().tolist(), known)
+
+    def arrays(self) -> dict[str, npt.NDArray[Any]]:
+        """All that is dear to derive again, as arrays of their own."""
+        inner = self.nodes.facts()
+        order = np.argsort(inner.cluster, kind="stable")
+        return {
+            **self.pairs.arrays(),
+            **self._moments.arrays(),
+            "centre": self._centre,
+            "scale": np.array((self._middle, self._spread, self._learnt.middle, self._learnt.spread)),
+            "whiten": self._learnt.whiten,
+            "nodes": np.stack((inner.cluster, inner.node), axis=1)[order].astype(np.int32),
+            "node_facts": inner.rows[order],
+            "node_entropy": inner.entropy[order],
+            "node_guess": inner.guess[order],
+        }
 
     def constrained(self, left: int, right: int) -> None:
         """Look again at the nodes inside a cluster that something was said of."""
@@ -138,11 +175,12 @@ class GroupFacts(Watcher):
 
     def distance(self, gap: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
         """Root mean squared distances between two groups, in units of the edges' spread around their mean."""
-        return (np.sqrt(gap) - self._middle) / self._spread
+        return (np.sqrt(gap.round(12)) - self._middle) / self._spread
 
     def rows(self, samples: IntArray) -> Matrix:
-        """Features of some samples, float64."""
-        return self._context.rows(samples).astype(np.float64)
+        """Features of some samples less the mean of all (about): squares of large numbers would hide small ones."""
+        rows: Matrix = np.subtract(self._context.rows(samples), self._centre, dtype=np.float64)
+        return rows
 
     def edges(self, samples: IntArray) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int32], Matrix, Matrix]:
         """Edges from some samples: how many each has, the samples they lead to, their similarities and lengths."""
@@ -151,17 +189,6 @@ class GroupFacts(Watcher):
         counts = graph.indptr[samples.astype(np.int64) + 1] - graph.indptr[samples]
         return counts, graph.indices[edges], links.similarity[edges], links.length[edges]
 
-    def _moment(self, cluster: int) -> tuple[npt.NDArray[np.float64], float]:
-        """Mean and total variance of a cluster's features."""
-        members = self._context.partition.members(cluster)
-        known = self._moments.get(cluster)
-        if known is None or (known[0] is not members and not np.array_equal(known[0], members)):
-            rows = self.rows(members)
-            middle = rows.mean(axis=0)
-            known = (members, middle, float(((rows - middle) ** 2).sum() / len(rows)))
-            self._moments[cluster] = known
-        return known[1], known[2]
-
     def _edge_distances(self) -> tuple[float, float]:
         """Mean and standard deviation of the length of edges, in the scaled features, from at most 20,000 of them."""
         graph = self._context.graph
@@ -169,6 +196,11 @@ class GroupFacts(Watcher):
             return 0.0, 1.0
         length = np.sqrt((differences(graph, evenly(len(graph.indices)), self.rows) ** 2).sum(axis=1))
         return float(length.mean()), float(length.std()) or 1.0
+
+
+def _nodes_from(saved: Mapping[str, npt.NDArray[Any]]) -> Inner:
+    cluster, node = saved["nodes"].astype(np.int64).T
+    return Inner(cluster, node, saved["node_facts"], saved["node_entropy"], saved["node_guess"])
 
 
 class _NodeFacts:

@@ -180,15 +180,21 @@ def search_part(
             jobs.append((first, cell + 1))
             first = cell + 1
 
-    def search(job: tuple[int, int]) -> None:
-        for cell in range(*job):
-            a, b = int(starts[cell]), int(starts[cell + 1])
-            if a < b:
-                at = slice(a - offset, b - offset)
-                indices[at], distances[at] = _search_cell(table, cells, cell, k)
+    search = partial(_search_cells, table, cells, k)
+    for job, (listed, far) in zip(jobs, at_once(search, jobs, task, span), strict=True):
+        at = slice(int(starts[job[0]]) - offset, int(starts[job[1]]) - offset)
+        indices[at], distances[at] = listed, far
+    return indices, distances
 
-    for _ in at_once(search, jobs, task, span):
-        pass
+
+def _search_cells(table: _Table, cells: Cells, k: int, cell_range: tuple[int, int]) -> tuple[IntArray, FloatArray]:
+    """Neighbours of the samples of some cells, in their order."""
+    first, end = (int(cells.starts[cell]) for cell in cell_range)
+    indices, distances = np.empty((end - first, k), np.int32), np.empty((end - first, k), np.float32)
+    for cell in range(*cell_range):
+        a, b = int(cells.starts[cell]) - first, int(cells.starts[cell + 1]) - first
+        if a < b:
+            indices[a:b], distances[a:b] = _search_cell(table, cells, cell, k)
     return indices, distances
 
 

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
 
-from a3s_desktop.core.link_model import FACTS, probability
-from a3s_desktop.core.ranking import Ranking
+from a3s_desktop.core.chances import Chances, Worth, exactly
+from a3s_desktop.core.link_model import FACTS
 
 Column = npt.NDArray[np.float64]
 
@@ -33,12 +33,15 @@ class Inner:
 
 @dataclass(frozen=True, slots=True)
 class ScoredNodes:
-    """All nodes as they stand in the table, dead ones among them: for reading, until the next change."""
+    """All nodes as they stand in the table, dead ones among them: for reading, until the next change.
+
+    ``best`` are gains and places of those that a question may be put about, best first.
+    """
 
     cluster: npt.NDArray[np.int64]
     node: npt.NDArray[np.int64]
     rows: Column
-    ranking: Ranking
+    best: Iterator[tuple[float, int]]
 
 
 class NodeTable:
@@ -50,21 +53,30 @@ class NodeTable:
         The nodes inside a cluster; None where the cluster has fewer than two members, or is no more.
     clusters : iterable of int
         All clusters.
+    known : Inner, optional
+        The nodes of all of them, cluster by cluster.
     """
 
-    def __init__(self, look: Callable[[int], Inner | None], clusters: Iterable[int]) -> None:
+    def __init__(
+        self, look: Callable[[int], Inner | None], clusters: Iterable[int], known: Inner | None = None
+    ) -> None:
         self._look = look
-        self._doubted = dict.fromkeys(clusters)
+        self._doubted = dict.fromkeys(() if known is not None else clusters)
         self._ranges: dict[int, tuple[int, int]] = {}
         self._end = 0
         self._cluster = np.full(0, -1, np.int64)  # -1 where the node is dead
         self._node = np.zeros(0, np.int64)
-        self._rows = np.zeros((0, FACTS), order="F")
+        self._rows = np.zeros((0, FACTS))
         self._entropy = np.zeros(0)
         self._guess = np.zeros(0, np.bool_)
-        self._weights = (np.zeros(0), np.zeros(0))
-        self._ranking = Ranking()
+        self._chances = Chances(same=False)
         self._unscored: list[npt.NDArray[np.int64]] = []
+        if known is not None and len(known.node):
+            self._make_room(len(known.node))
+            self._write(known)
+            starts = np.flatnonzero(np.diff(known.cluster, prepend=-1)).tolist()
+            ends = [*starts[1:], len(known.cluster)]
+            self._ranges = dict(zip(known.cluster[starts].tolist(), zip(starts, ends, strict=True), strict=True))
 
     def doubt(self, *clusters: int) -> None:
         """Look again at some clusters when the nodes are next asked for."""
@@ -76,8 +88,8 @@ class NodeTable:
         live = np.flatnonzero(self._cluster >= 0)
         return Inner(self._cluster[live], self._node[live], self._rows[live], self._entropy[live], self._guess[live])
 
-    def scored(self, guessed: Column, own: Column, worth: Callable[[Column, Column], Column]) -> ScoredNodes:
-        """All nodes in the order of their worth; only what changed is computed again.
+    def scored(self, guessed: Column, own: Column, worth: Worth) -> ScoredNodes:
+        """All nodes in the order of their worth; only what changed, and the best, are computed.
 
         Parameters
         ----------
@@ -87,21 +99,18 @@ class NodeTable:
             From P(different) and Δh times N to the gain to be expected.
         """
         self._renew()
-        if all(np.array_equal(old, new) for old, new in zip(self._weights, (guessed, own), strict=True)):
-            places = np.unique(np.concatenate([*self._unscored, np.zeros(0, np.int64)]))
-        else:
-            self._weights = guessed.copy(), own.copy()
-            places = np.arange(len(self._cluster))
+
+        def most(places: npt.NDArray[np.int64]) -> Column:
+            return worth(np.ones(len(places)), self._entropy[places]) * (self._cluster[places] >= 0)
+
+        def gains(places: npt.NDArray[np.int64]) -> Column:
+            chance = exactly(self._rows[places], (own, guessed), self._guess[places])
+            return worth(1.0 - chance, self._entropy[places])
+
+        self._chances.update(self._rows, most, (own, guessed), self._unscored, self._guess)
         self._unscored.clear()
-        every = len(places) == len(self._cluster)
-        rows = self._rows if every else self._rows[places]
-        chance = probability(rows, own)
-        joined = np.flatnonzero(self._guess[places])
-        chance[joined] = probability(rows[joined], guessed)
-        gain = worth(1.0 - chance, self._entropy[places])
-        gain[self._cluster[places] < 0] = 0.0
-        self._ranking.put(places, gain, len(self._cluster))
-        return ScoredNodes(self._cluster, self._node, self._rows, self._ranking)
+        best = self._chances.best(self._cluster, self._node, gains)
+        return ScoredNodes(self._cluster, self._node, self._rows, best)
 
     # --- inner workings
 
@@ -126,12 +135,15 @@ class NodeTable:
                 self._add(nodes)
 
     def _add(self, nodes: Inner) -> None:
+        self._ranges[int(nodes.cluster[0])] = self._write(nodes)
+
+    def _write(self, nodes: Inner) -> tuple[int, int]:
         start, self._end = self._end, self._end + len(nodes.node)
         at = slice(start, self._end)
         self._cluster[at], self._node[at], self._rows[at] = nodes.cluster, nodes.node, nodes.rows
         self._entropy[at], self._guess[at] = nodes.entropy, nodes.guess
-        self._ranges[int(nodes.cluster[0])] = (start, self._end)
         self._unscored.append(np.arange(start, self._end))
+        return start, self._end
 
     def _make_room(self, count: int) -> None:
         """Drop what is dead, and make the table half as large again as what is left and comes."""
@@ -142,10 +154,9 @@ class NodeTable:
         spare = room - len(live)
         self._cluster = np.concatenate((self._cluster[live], np.full(spare, -1, np.int64)))
         self._node = np.concatenate((self._node[live], np.zeros(spare, np.int64)))
-        self._rows = np.asfortranarray(np.concatenate((self._rows[live], np.zeros((spare, FACTS)))))
+        self._rows = np.concatenate((self._rows[live], np.zeros((spare, FACTS))))
         self._entropy = np.concatenate((self._entropy[live], np.zeros(spare)))
         self._guess = np.concatenate((self._guess[live], np.zeros(spare, np.bool_)))
         self._ranges = {cluster: (int(place[a]), int(place[b - 1]) + 1) for cluster, (a, b) in self._ranges.items()}
         self._end = len(live)
-        self._weights = (np.zeros(0), np.zeros(0))
-        self._ranking = Ranking()
+        self._chances = Chances(same=False)

@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from a3s_desktop.core.aggregation import merge_entropy
-from a3s_desktop.core.cluster_graph import ClusterGraph
-from a3s_desktop.core.link_model import FACTS, link_strengths, probability
-from a3s_desktop.core.ranking import Ranking
+from a3s_desktop.core.chances import Chances, Worth, exactly
+from a3s_desktop.core.cluster_graph import ClusterGraph, by_cluster
+from a3s_desktop.core.link_model import FACTS, link_strengths
+from a3s_desktop.core.moments import Moments
 
 Column = npt.NDArray[np.float64]
-Moment = tuple[Column, float]
+IntArray = npt.NDArray[np.int64]
 
 _CHUNK = 1_000  # pairs looked at in one go: long calls into numpy's list conversion would hold up other threads
 _FAR = 9.0  # learnt distance taken for a cluster that has no next best
@@ -40,19 +42,13 @@ class Pairs:
 class Scored:
     """All pairs as they stand in the table, dead ones among them: for reading, until the next change.
 
-    ``chance`` is P(same), -1 where nothing can be asked; ``ranking`` orders the places by expected gain.
+    ``best`` are gains and places of those that a question may be put about, best first.
     """
 
     first: npt.NDArray[np.int64]
     second: npt.NDArray[np.int64]
     rows: Column
-    mixed: npt.NDArray[np.bool_]
-    chance: Column
-    ranking: Ranking
-
-
-Worth = Callable[[Column, Column], Column]
-"""From P(same) and Δh times N of some pairs to the gain to be expected of asking about them."""
+    best: Iterator[tuple[float, int]]
 
 
 class PairTable:
@@ -63,28 +59,27 @@ class PairTable:
     links : ClusterGraph
     size : callable
         Number of members of a cluster.
-    moment : callable
-        Mean and total variance of a cluster's features.
-    distance : callable
-        From mean squared distances between two groups to the fact "distance".
+    moments : Moments
+        Of the clusters.
+    distances : two callables
+        From mean squared distances between two groups, of features and of transformed ones, to the facts.
     closed : callable
         Whether the two samples that stand for two clusters are known to differ: nothing is left to ask there.
-    learnt : callable
-        Distances of pairs of clusters in the learnt metric, in units of the edges' spread.
+    saved : mapping, optional
+        What `arrays` gave for this state.
     """
 
     def __init__(
         self,
         links: ClusterGraph,
         size: Callable[[int], int],
-        moment: Callable[[int], Moment],
-        distance: Callable[[Column], Column],
+        moments: Moments,
+        distances: tuple[Callable[[Column], Column], Callable[[Column], Column]],
         closed: Callable[[int, int], bool],
-        learnt: Callable[[Sequence[tuple[int, int]]], Column],
+        saved: Mapping[str, npt.NDArray[Any]] | None = None,
     ) -> None:
-        self._links, self._size, self._moment, self._distance = links, size, moment, distance
+        self._links, self._size, self._moments, self._distances = links, size, moments, distances
         self._is_closed = closed
-        self._learnt = learnt
         self._slot: dict[tuple[int, int], int] = {}
         self._slots: dict[int, dict[int, int]] = {}  # of each cluster: other cluster -> slot of their pair
         self._free: list[int] = []
@@ -92,18 +87,32 @@ class PairTable:
         # Of each pair: mean similarity, log largest, log mean, distance, shortest edge, learnt distance.
         self._cells = np.zeros((0, 6))
         self._apart = np.zeros((0, 2), np.bool_)  # known to differ: some members; the clusters as they stand
-        # Facts of each pair, and its Δh times N, as they were when last asked for; fact by fact, as models read them.
-        self._rows = np.zeros((0, FACTS), order="F")
+        # Facts of each pair, and its Δh times N, as they were when last asked for.
+        self._rows = np.zeros((0, FACTS))
         self._entropy = np.zeros(0)
         self._stale = np.zeros(0, np.bool_)  # where they are to be computed again
-        self._weights = np.zeros(0)  # of the model that the chances come from
-        self._chance = np.zeros(0)
-        self._ranking = Ranking()
+        self._chances = Chances(same=True)
         self._unscored: list[npt.NDArray[np.int64]] = []  # slots to be scored again
         # Of each cluster: largest and second largest mean, number apart, size, and its two least learnt distances.
         self._clusters = np.zeros((0, 6))
         links.take_changed()
-        self._update(links.pairs())
+        if saved is None:
+            self._update(links.pairs())
+        else:
+            self._take_over(saved)
+
+    def arrays(self) -> dict[str, npt.NDArray[Any]]:
+        """All pairs, their links and what is told of them and their clusters, as arrays."""
+        self._renew()
+        live = np.flatnonzero(self._pairs[:, 0] >= 0)
+        pairs = self._pairs[live]
+        return {
+            **self._links.arrays([(a, b) for a, b in pairs.tolist()]),
+            "pairs": pairs.astype(np.int32),
+            "cells": self._cells[live],
+            "closed": self._apart[live, 1],
+            "clusters": self._clusters,
+        }
 
     def facts(self) -> Pairs:
         """All pairs about which something can be asked, in no fixed order."""
@@ -113,26 +122,49 @@ class PairTable:
         return Pairs(first, second, self._rows[live], self._entropy[live], self._apart[live, 0])
 
     def scored(self, weights: Column, worth: Worth) -> Scored:
-        """All pairs with P(same) by a model, in the order of their worth; only what changed is computed again."""
-        self._renew()
-        if np.array_equal(weights, self._weights):
-            slots = np.unique(np.concatenate([*self._unscored, np.zeros(0, np.int64)]))
-        else:
-            self._weights = weights.copy()
-            slots = np.arange(len(self._pairs))
-        self._unscored.clear()
-        if len(slots) == len(self._pairs):
-            chance, entropy = probability(self._rows, weights), self._entropy
-        else:
-            chance, entropy = probability(self._rows[slots], weights), self._entropy[slots]
-        gain = worth(chance, entropy)
-        dead = (self._pairs[slots, 0] < 0) | self._apart[slots, 1]
-        chance[dead], gain[dead] = -1.0, 0.0
-        self._chance[slots] = chance
-        self._ranking.put(slots, gain, len(self._pairs))
-        return Scored(self._pairs[:, 0], self._pairs[:, 1], self._rows, self._apart[:, 0], self._chance, self._ranking)
+        """All pairs in the order of their worth; only what changed, and the best, are computed."""
+        self._score(weights, worth)
+
+        def gains(slots: npt.NDArray[np.int64]) -> Column:
+            return worth(exactly(self._rows[slots], (weights,)), self._entropy[slots])
+
+        first, second = self._pairs[:, 0], self._pairs[:, 1]
+        return Scored(first, second, self._rows, self._chances.best(first, second, gains))
+
+    def likely(self, weights: Column, worth: Worth, least: float) -> tuple[IntArray, IntArray, Column]:
+        """Pairs with P(same) of at least ``least`` about which something can be asked, of whose members none are known
+        to differ: both clusters, int64 (m,), and P(same); in no fixed order."""
+        self._score(weights, worth)
+        slots = self._chances.likely(least)
+        slots = slots[~self._apart[slots, 0]]
+        chance = exactly(self._rows[slots], (weights,))
+        near = np.flatnonzero(chance >= least)
+        return self._pairs[slots[near], 0], self._pairs[slots[near], 1], chance[near]
 
     # --- inner workings
+
+    def _score(self, weights: Column, worth: Worth) -> None:
+        self._renew()
+
+        def most(slots: npt.NDArray[np.int64]) -> Column:
+            is_open = (self._pairs[slots, 0] >= 0) & ~self._apart[slots, 1]
+            gain: Column = worth(np.ones(len(slots)), self._entropy[slots]) * is_open
+            return gain
+
+        self._chances.update(self._rows, most, (weights,), self._unscored)
+        self._unscored.clear()
+
+    def _take_over(self, saved: Mapping[str, npt.NDArray[Any]]) -> None:
+        pairs = saved["pairs"]
+        self._make_room(len(pairs), len(saved["clusters"]))
+        slots = np.arange(len(pairs))
+        self._free = list(range(len(self._pairs) - 1, len(pairs) - 1, -1))
+        self._pairs[slots], self._cells[slots] = pairs, saved["cells"]
+        self._apart[slots] = np.stack((saved["apart"], saved["closed"]), axis=1)
+        self._stale[slots] = True
+        self._clusters[: len(saved["clusters"])] = saved["clusters"]
+        self._slot = {(a, b): slot for slot, (a, b) in enumerate(pairs.tolist())}
+        self._slots = by_cluster(pairs, slots.tolist())
 
     def _renew(self) -> None:
         """Bring the facts of all pairs up to date."""
@@ -214,15 +246,16 @@ class PairTable:
         mean = np.array([link.total for link in links]) / areas
         place: dict[int, int] = {}
         left, right = np.array([[place.setdefault(cluster, len(place)) for cluster in pair] for pair in present]).T
-        moments = [self._moment(cluster) for cluster in place]
-        middles, variance = np.array([one[0] for one in moments]), np.array([one[1] for one in moments])
-        gap = ((middles[left] - middles[right]) ** 2).sum(axis=1) + (variance[left] + variance[right])
+        self._moments.renew(place)
+        moments = [self._moments.of(cluster) for cluster in place]
+        gap = _gap([one.mean for one in moments], [one.variance for one in moments], left, right)
+        turned = _gap([one.turned_mean for one in moments], [one.turned_variance for one in moments], left, right)
         self._pairs[slots] = present
         self._stale[slots] = True
         self._cells[slots, 0] = mean
         self._cells[slots, 1], self._cells[slots, 2] = link_strengths([link.largest for link in links], mean)
-        self._cells[slots, 3] = self._distance(gap)
-        self._cells[slots, 5] = self._learnt(present)
+        self._cells[slots, 3] = self._distances[0](gap)
+        self._cells[slots, 5] = self._distances[1](turned)
         self._cells[slots, 4] = [link.shortest for link in links]
         self._apart[slots] = [
             (link.apart, link.apart and self._is_closed(a, b)) for link, (a, b) in zip(links, present, strict=True)
@@ -242,13 +275,19 @@ class PairTable:
             self._pairs = np.concatenate((self._pairs, np.full((more, 2), -1, np.int64)))
             self._cells = np.concatenate((self._cells, np.zeros((more, 6))))
             self._apart = np.concatenate((self._apart, np.zeros((more, 2), np.bool_)))
-            self._rows = np.asfortranarray(np.concatenate((self._rows, np.zeros((more, FACTS)))))
-            self._chance = np.concatenate((self._chance, np.full(more, -1.0)))
+            self._rows = np.concatenate((self._rows, np.zeros((more, FACTS))))
             self._entropy = np.concatenate((self._entropy, np.zeros(more)))
             self._stale = np.concatenate((self._stale, np.zeros(more, np.bool_)))
             self._free += range(old + more - 1, old - 1, -1)
         if len(self._clusters) < clusters:
             self._clusters = np.concatenate((self._clusters, np.zeros((clusters - len(self._clusters) + 256, 6))))
+
+
+def _gap(means: list[Column], variances: list[float], left: IntArray, right: IntArray) -> Column:
+    """Mean squared distances of some pairs of clusters."""
+    middles, variance = np.array(means), np.array(variances)
+    gap: Column = ((middles[left] - middles[right]) ** 2).sum(axis=1) + (variance[left] + variance[right])
+    return gap
 
 
 def _two_largest(

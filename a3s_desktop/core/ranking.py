@@ -1,66 +1,94 @@
-"""Candidates by expected gain: of very many an answer changes a few, and the best are found without a sort."""
+"""Candidates by expected gain: of very many only the best are computed, and they are found without a sort."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 
 import numpy as np
 import numpy.typing as npt
 
 Values = npt.NDArray[np.float64]
 Places = npt.NDArray[np.int64]
+Gains = Callable[[Places], Values]
 
 _BLOCK = 512
-_SHORTLIST = 64  # candidates looked at one by one before the next longer list is made
+_SHORTLIST = 16  # candidates that are computed first; each further list is twice as long
+
+
+def sorted_places(some: Sequence[Places]) -> Places:
+    """Each of some places once, ascending."""
+    places = np.sort(np.concatenate([*some, np.zeros(0, np.int64)]))
+    return places[np.flatnonzero(np.diff(places, prepend=-1))]
 
 
 class Ranking:
-    """Gains by place, with the largest of each block of places at hand."""
+    """Upper bounds of the logarithms of gains, by place, with the largest of each block of places at hand."""
 
     def __init__(self) -> None:
-        self._gain: Values = np.zeros(0)
+        self._bound: Values = np.zeros(0)
         self._largest: Values = np.zeros(0)
 
-    def put(self, places: Places, gain: Values, count: int) -> None:
-        """Set the gains of some places; ``count``: places that there are."""
-        if count > len(self._gain):
-            room = -(-max(count, 3 * len(self._gain) // 2) // _BLOCK) * _BLOCK
-            self._gain = np.concatenate((self._gain, np.zeros(room - len(self._gain))))
-            self._largest = np.concatenate((self._largest, np.zeros(room // _BLOCK - len(self._largest))))
-        self._gain[places] = gain
-        blocks = self._gain.reshape(-1, _BLOCK)
+    def put(self, places: Places, bound: Values, count: int) -> None:
+        """Set the bounds of some places, -inf where there is no candidate; ``count``: places that there are."""
+        if count > len(self._bound):
+            room = -(-max(count, 3 * len(self._bound) // 2) // _BLOCK) * _BLOCK
+            self._bound = np.concatenate((self._bound, np.full(room - len(self._bound), -np.inf)))
+            self._largest = np.concatenate((self._largest, np.full(room // _BLOCK - len(self._largest), -np.inf)))
+        self._bound[places] = bound
+        blocks = self._bound.reshape(-1, _BLOCK)
         if len(places) > len(blocks):
             self._largest = blocks.max(axis=1)
         else:
-            touched = np.unique(places // _BLOCK)
+            touched = sorted_places([places // _BLOCK])
             self._largest[touched] = blocks[touched].max(axis=1)
 
-    def descending(self, first: Places, second: Places) -> Iterator[tuple[float, int]]:
-        """Gains and places, largest gain first (ties: the smaller ``first``, then ``second``); sorted only as far as
-        they are taken. Nothing may be put meanwhile."""
-        bound = np.inf
-        while True:
-            left = self._largest[(self._largest > 0.0)] if bound == np.inf else self._below(bound)
-            if not len(left):
-                return
-            least = float(np.partition(left, -_SHORTLIST)[-_SHORTLIST]) if len(left) > _SHORTLIST else 0.0
-            blocks = np.flatnonzero(self._largest >= least) if least > 0.0 else np.flatnonzero(self._largest > 0.0)
-            places = (blocks[:, None] * _BLOCK + np.arange(_BLOCK)).ravel()
-            gain = self._gain[places]
-            chosen = places[(gain >= least) & (gain > 0.0) & (gain < bound)]
-            if len(chosen) > _SHORTLIST:
-                gain = self._gain[chosen]
-                least = float(np.partition(gain, -_SHORTLIST)[-_SHORTLIST])
-                chosen = chosen[gain >= least]
-            order = np.lexsort((second[chosen], first[chosen], -self._gain[chosen]))
-            chosen = chosen[order]
-            yield from zip(self._gain[chosen].tolist(), chosen.tolist(), strict=True)
-            if least == 0.0:
-                return
-            bound = least
+    def descending(self, first: Places, second: Places, gains: Gains) -> Iterator[tuple[float, int]]:
+        """Gains above zero and places, largest gain first (ties: the smaller ``first``, then ``second``), computed
+        only as far as they are taken. Nothing may be put meanwhile.
 
-    def _below(self, bound: float) -> Values:
-        """The largest gain below ``bound`` of each block."""
-        rest: Values = np.where(self._gain < bound, self._gain, 0.0).reshape(-1, _BLOCK).max(axis=1)
-        positive: Values = rest[rest > 0.0]
-        return positive
+        Parameters
+        ----------
+        first, second : int64, by place
+        gains : callable
+            The gains of some places; of each at most the exponential of its bound.
+        """
+        above, places, gain = np.inf, np.zeros(0, np.int64), np.zeros(0)  # what was computed and not given yet
+        count = _SHORTLIST
+        level = self._level(above, count)
+        while True:
+            new = self._between(level, above)
+            above = level
+            gain = np.concatenate((gain, gains(new)))
+            places = np.concatenate((places, new))
+            kept = np.flatnonzero(gain > 0.0)
+            places, gain = places[kept], gain[kept]
+            # What was not computed is below the level.
+            ready = gain >= np.exp(level)
+            chosen = places[ready]
+            order = np.lexsort((second[chosen], first[chosen], -gain[ready]))
+            yield from zip(gain[ready][order].tolist(), chosen[order].tolist(), strict=True)
+            places, gain = places[~ready], gain[~ready]
+            if level == -np.inf:
+                return
+            # The best of the rest is the next one, unless something that was not computed yet is better.
+            count *= 2
+            level = min(self._level(above, count), float(np.log(gain.max())) if len(gain) else np.inf, above - 1e-9)
+
+    def _level(self, above: float, count: int) -> float:
+        """A bound that at least ``count`` candidates have, of those below another; -inf where there are no more."""
+        left = self._largest
+        if len(left) <= count or left.max() >= above or np.count_nonzero(left > -np.inf) <= count:
+            blocks = self._bound.reshape(-1, _BLOCK)
+            blocks = np.where(blocks < above, blocks, -np.inf)
+            left = blocks.max(axis=1)
+            if np.count_nonzero(left > -np.inf) <= count:
+                left = blocks.ravel()
+        left = left[left > -np.inf]
+        return float(np.partition(left, -count)[-count]) if len(left) > count else -np.inf
+
+    def _between(self, level: float, above: float) -> Places:
+        """Places whose bound is at least ``level`` and less than ``above``."""
+        blocks = np.flatnonzero((self._largest >= level) & (self._largest > -np.inf))
+        bound = self._bound.reshape(-1, _BLOCK)[blocks]
+        found = np.flatnonzero((bound >= level) & (bound < above) & (bound > -np.inf))
+        return blocks[found // _BLOCK] * _BLOCK + found % _BLOCK

@@ -10,9 +10,11 @@ handwritten zer .81 for .68, people200 equal).
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from a3s_desktop.core.neighbors import pair_distances, scaled
 from a3s_desktop.core.types import FloatArray, IndexArray, IntArray
@@ -58,18 +60,22 @@ def jaccard_similarity(
     upper = np.flatnonzero(rows < indices)
     similarity = np.zeros(len(indices), np.float32)
 
-    def compare(start: int) -> None:
-        edges = upper[start : start + _CHUNK_EDGES]
-        both = weights[rows[edges]].minimum(weights[indices[edges]])
-        shared = np.minimum(np.asarray(both.sum(axis=1)).ravel(), 1.0)  # a row's sum may be above one by rounding
-        similarity[edges] = shared / (2.0 - shared)
-
-    for _ in at_once(compare, range(0, len(upper), _CHUNK_EDGES), task, (0.4, 1.0)):
-        pass
+    starts = range(0, len(upper), _CHUNK_EDGES)
+    compare = partial(_shared, weights, rows, indices, upper)
+    for start, values in zip(starts, at_once(compare, starts, task, (0.4, 1.0)), strict=True):
+        similarity[upper[start : start + _CHUNK_EDGES]] = values
     # The edges are symmetric and sorted: those of the transposed table stand in the same places.
     above = sparse.csr_array((similarity, indices, indptr), shape=(n, n))
     similarity += above.T.tocsr().data
     return similarity
+
+
+def _shared(weights: Any, rows: IntArray, indices: IntArray, upper: IndexArray, start: int) -> npt.NDArray[Any]:
+    """The Jaccard index of a block of edges, whose places are in ``upper``; shape (n,)."""
+    edges = upper[start : start + _CHUNK_EDGES]
+    both = weights[rows[edges]].minimum(weights[indices[edges]])
+    shared = np.minimum(np.asarray(both.sum(axis=1)).ravel(), 1.0)  # a row's sum may be above one by rounding
+    return np.asarray(shared / (2.0 - shared))
 
 
 def _neighbourhoods(neighbors: IntArray, distances: FloatArray, table: FloatArray, task: Task) -> Any:
@@ -84,24 +90,31 @@ def _neighbourhoods(neighbors: IntArray, distances: FloatArray, table: FloatArra
     points, factor = scaled(table)
     scale = float(np.median(distances[:, min(_SCALE_NEIGHBOUR, m - 1)])) * factor or 1.0
 
-    def weigh(start: int) -> Any:
-        # In blocks of rows: between all samples the overlaps would take more memory than all the rest.
-        some = mutual[start : start + _BLOCK_ROWS]
-        overlap = (some @ reverse).multiply(some).tocoo()
-        enough = overlap.data > _OVERLAP * sizes[overlap.col]
-        ones = np.ones(np.count_nonzero(enough), np.float32)
-        taken = sparse.csr_matrix((ones, (overlap.row[enough], overlap.col[enough])), shape=some.shape)
-        whole = (some + taken @ close).tocoo()
-        far = pair_distances(points, whole.row + start, points, whole.col)
-        weight = np.exp(-np.minimum((far / scale) ** 2, 60.0))
-        rows: Any = sparse.csr_matrix((weight, (whole.row, whole.col)), shape=some.shape)
-        total = np.asarray(rows.sum(axis=1)).ravel()
-        return sparse.diags((1.0 / total).astype(np.float32)) @ rows
-
+    weigh = partial(_weighed, mutual, close, reverse, sizes, points, scale)
     rows: Any = sparse.vstack(list(at_once(weigh, range(0, n, _BLOCK_ROWS), task, (0.05, 0.3))), "csr")
     count = min(EXPANSION, m + 1)
     average = _listing(neighbors[:, : count - 1])
     return ((average @ rows) * np.float32(1.0 / count)).tocsr()
+
+
+def _weighed(
+    mutual: Any, close: Any, reverse: Any, sizes: npt.NDArray[Any], points: FloatArray, scale: float, start: int
+) -> Any:
+    """The neighbourhoods of a block of rows before they are averaged: scipy CSR, (n, N)."""
+    from scipy import sparse
+
+    # In blocks of rows: between all samples the overlaps would take more memory than all the rest.
+    some = mutual[start : start + _BLOCK_ROWS]
+    overlap = (some @ reverse).multiply(some).tocoo()
+    enough = overlap.data > _OVERLAP * sizes[overlap.col]
+    ones = np.ones(np.count_nonzero(enough), np.float32)
+    taken = sparse.csr_matrix((ones, (overlap.row[enough], overlap.col[enough])), shape=some.shape)
+    whole = (some + taken @ close).tocoo()
+    far = pair_distances(points, whole.row + start, points, whole.col)
+    weight = np.exp(-np.minimum((far / scale) ** 2, 60.0))
+    rows: Any = sparse.csr_matrix((weight, (whole.row, whole.col)), shape=some.shape)
+    total = np.asarray(rows.sum(axis=1)).ravel()
+    return sparse.diags((1.0 / total).astype(np.float32)) @ rows
 
 
 def _listing(lists: IntArray) -> Any:

@@ -11,7 +11,7 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from a3s_desktop.core.cluster_graph import exact, standard_lengths
+from a3s_desktop.core.edge_values import Lengths, exact
 from a3s_desktop.core.fpc import compact
 from a3s_desktop.core.types import FloatArray, IntArray, PairGraph
 from a3s_desktop.task import Task
@@ -71,7 +71,7 @@ def _likeness(graph: PairGraph, shared: FloatArray, labels: IntArray) -> _Float6
     similarity = shared.astype(np.float64)
     spread = float(similarity.std()) if len(similarity) else 0.0
     alike = similarity / spread if spread > 1e-9 else similarity
-    alike += LONGEST - np.minimum(standard_lengths(graph), LONGEST)
+    alike += LONGEST - np.minimum(Lengths(graph)[:], LONGEST)
     rows = np.repeat(np.arange(graph.n), np.diff(graph.indptr))
     alike += KEPT * (labels[rows] == labels[graph.indices])
     return exact(alike)

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from array import array
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from operator import itemgetter
 from typing import Any, Generic, TypeVar
 
 import numpy as np
@@ -80,7 +82,11 @@ class LoggedDict(Generic[K, V]):
 
     def sorted_items(self) -> Iterator[tuple[K, V]]:
         """All items in ascending order of their keys."""
-        return iter(sorted(self._values.items(), key=lambda item: item[0]))  # type: ignore[arg-type, return-value]
+        return iter(sorted(self._values.items(), key=itemgetter(0)))
+
+    def adopt(self, values: Mapping[K, V]) -> None:
+        """Take over what was there before any mark: not logged."""
+        self._values.update(values)
 
     def _put_back(self, key: K, old: V) -> None:
         if old is _MISSING:
@@ -102,25 +108,25 @@ class LoggedRows:
     def __init__(self, log: UndoLog, width: int) -> None:
         self._log = log
         self._width = width
-        self._rows: list[tuple[float, ...]] = []
+        self._numbers = array("d")  # row by row
 
     def __len__(self) -> int:
-        return len(self._rows)
+        return len(self._numbers) // self._width
 
     def append(self, row: Sequence[float]) -> None:
         """Add a row at the end."""
         if len(row) != self._width:
             raise ValueError(f"a row of {len(row)} numbers where {self._width} belong")
-        self._rows.append(tuple(float(value) for value in row))
+        self._numbers.extend(float(value) for value in row)
         self._log.push(self._drop)
 
     def array(self, newest: int | None = None) -> npt.NDArray[np.float64]:
         """The rows, or the newest so many, in the order they were added: float64 (n, width)."""
-        rows = self._rows if newest is None else self._rows[-newest:]
-        return np.array(rows, np.float64).reshape(-1, self._width)
+        first = 0 if newest is None else max(0, len(self) - newest)
+        return np.array(self._numbers[first * self._width :], np.float64).reshape(-1, self._width)
 
     def _drop(self) -> None:
-        self._rows.pop()
+        del self._numbers[-self._width :]
 
 
 class LoggedFlags:

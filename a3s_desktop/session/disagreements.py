@@ -9,8 +9,9 @@ from dataclasses import dataclass
 from a3s_desktop.core.engine import Engine
 from a3s_desktop.core.types import Answer
 from a3s_desktop.errors import ContradictionError
+from a3s_desktop.session.chain import HistoryNode
 from a3s_desktop.session.entries import CorrectionKind, RecordedAnswer, RecordedAudit, RecordedCorrection
-from a3s_desktop.session.history import History, HistoryNode
+from a3s_desktop.session.history import History
 from a3s_desktop.session.names import home_of, name_key
 from a3s_desktop.session.state import HistoryEntry
 
@@ -94,7 +95,6 @@ def disagreements(
         The entries that a chain comes from.
     """
     naming, found = _Naming(engine, history), []
-    by_number: dict[int, HistoryNode] = {}
     for node in _open(naming, history, conflicts):
         entry, shown = node.entry, describe(node)
         if isinstance(entry, RecordedAudit):
@@ -105,9 +105,8 @@ def disagreements(
             same = not all(said == Answer.SAME.value for *_, said in chain)
             found.append(Disagreement(About.PAIR, shown, left, right, same, chain, behind(chain)))
         elif entry.what is CorrectionKind.TAKEN_BACK:
-            by_number = by_number or {one.count: one for one in history.nodes()}
             left, right = (*entry.shown, -1, -1)[:2]
-            ours = describe(by_number[entry.about])
+            ours = describe(node.numbered([entry.about])[0])
             found.append(Disagreement(About.TAKEN_BACK, shown, left, right, behind=(ours,)))
         elif (asked := naming.question(entry)) is not None:
             right = int(engine.partition.members(asked.other)[0]) if asked.other >= 0 else -1
@@ -128,13 +127,15 @@ def disagreements(
 
 
 def _open(naming: _Naming, history: History, conflicts: Collection[int]) -> Iterator[HistoryNode]:
-    """Newest first. Called after every answer: one walk, whatever there is."""
-    if not history.tally.merged:
+    """Newest first. Called after every answer: only what has no effect is looked at."""
+    newest = history.entries
+    if newest is None or not history.tally.merged:
         return
     numbers = frozenset(conflicts)
     withdrawn: set[int] = set()
     found: list[HistoryNode] = []
-    for node in history.nodes():
+    candidates = {*newest.ineffective(), *newest.numbered(n for n in numbers if n <= newest.count)}
+    for node in sorted(candidates, key=lambda node: node.count, reverse=True):
         entry = node.entry
         if entry.withdrawn:
             withdrawn.add(node.count)

@@ -8,8 +8,9 @@ import numpy as np
 
 from a3s_desktop.core.types import InitialState, IntArray
 from a3s_desktop.i18n import number, percent, tr
+from a3s_desktop.session.chain import HistoryNode
 from a3s_desktop.session.entries import RecordedAnswer, RecordedAudit
-from a3s_desktop.session.history import History, HistoryNode
+from a3s_desktop.session.history import History
 from a3s_desktop.session.known_labels import spanning
 from a3s_desktop.session.state import SessionState
 from a3s_desktop.storage.exports.state import CurvePoint, ExportState, Link
@@ -40,7 +41,9 @@ def export_state(
         confidence=(1.0 - doubts).astype(np.float32),
         links=tuple(link for node in nodes for link in _links(node, state.conflicts)),
         times=tuple(
-            node.entry.when for node in nodes if isinstance(node.entry, RecordedAnswer) and not node.entry.withdrawn
+            entry.when
+            for entry in (node.entry for node in nodes)
+            if isinstance(entry, RecordedAnswer) and not entry.withdrawn
         ),
         curve=_curve(initial, journal, nodes, state),
         facts=_facts(workspace, state),
@@ -66,14 +69,14 @@ def _curve(
     initial: InitialState, journal: JournalProtocol, nodes: list[HistoryNode], state: SessionState
 ) -> tuple[CurvePoint, ...]:
     """Start, the states that are kept on the way here, and now."""
-    answers = {node.digest.hex(): node.tally.same + node.tally.different for node in nodes}
     points = {0: _point(0, initial.labels, np.zeros(0, np.int32))}
     shot = journal.newest_snapshot() if nodes else None
     for _ in range(_MOST_SNAPSHOTS):
         if shot is None:
             break
-        at = answers.get(str(shot.meta.get("digest")))
-        if at is not None and {"labels", "junk"} <= shot.arrays.keys():
+        node = nodes[-1].with_digest(str(shot.meta.get("digest")))
+        if node is not None and {"labels", "junk"} <= shot.arrays.keys():
+            at = node.tally.same + node.tally.different
             points[at] = _point(at, shot.arrays["labels"], shot.arrays["junk"])
         shot = journal.newest_snapshot(shot.seq - 1)
     points[state.answers] = CurvePoint(state.answers, state.clusters, state.singletons)

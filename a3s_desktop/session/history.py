@@ -4,12 +4,11 @@ The journal only ever grows; undo, redo and changes are records like answers are
 to the last gives a `History`. It has two sides: the *operations* in the order in which they were made, which undo walks
 back, and the *entries* in force, which the engine is a function of. An answer adds an entry; a change of an old answer
 puts another list of entries in the place of the present one; undoing either brings the former list back. All are
-linked lists of immutable values, so an operation that fails is rolled back by keeping the old value.
+linked lists whose values never change (see `chain`), so an operation that fails is rolled back by keeping the old one.
 """
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Protocol, Self
@@ -18,6 +17,7 @@ from a3s_desktop.core.correction import samples_of
 from a3s_desktop.core.types import Answer
 from a3s_desktop.errors import InputError, NothingToUndoError, ProjectError, ProjectVersionError
 from a3s_desktop.i18n import tr
+from a3s_desktop.session.chain import HistoryNode, Tally, link
 from a3s_desktop.session.entries import (
     Amendment,
     CorrectionKind,
@@ -40,8 +40,6 @@ REDO = "redo"
 
 _READERS: Mapping[str, type[Entry]] = {ANSWER: RecordedAnswer, CORRECT: RecordedCorrection, AUDIT: RecordedAudit}
 
-_COUNTED = 8  # every so many entries keep the tally
-
 Amendments = Mapping[int, Amendment]
 """Number of an entry -> its new answer; None: it is withdrawn."""
 
@@ -57,88 +55,6 @@ class JournalRecord(Protocol):
     def payload(self) -> Mapping[str, Any]: ...
     @property
     def at(self) -> float: ...
-
-
-@dataclass(frozen=True, slots=True)
-class Tally:
-    """How many entries of each kind are in force, withdrawn ones left out."""
-
-    same: int = 0
-    different: int = 0
-    skipped: int = 0
-    incomparable: int = 0
-    junk: int = 0
-    corrections: int = 0
-    audited: int = 0
-    merged: int = 0
-
-    def plus(self, entry: Entry) -> Tally:
-        """One more entry; asking skipped pairs again sets their number back."""
-        if entry.withdrawn:
-            return self
-        if isinstance(entry, RecordedAudit):
-            return replace(self, audited=self.audited + 1)
-        merged = self.merged + entry.foreign
-        if isinstance(entry, RecordedCorrection):
-            skipped = 0 if entry.what is CorrectionKind.REQUEUE else self.skipped
-            return replace(self, corrections=self.corrections + (not entry.held), skipped=skipped, merged=merged)
-        field = {
-            Answer.SAME: "same",
-            Answer.DIFFERENT: "different",
-            Answer.SKIP: "skipped",
-            Answer.INCOMPARABLE: "incomparable",
-        }.get(entry.answer, "junk")
-        return replace(self, merged=merged, **{field: getattr(self, field) + 1})
-
-
-@dataclass(frozen=True, slots=True, eq=False, repr=False)
-class HistoryNode:
-    """One entry in force and everything before it.
-
-    Attributes
-    ----------
-    entry : Entry
-    before : HistoryNode or None
-    count : int
-        Number of the entry, from 1; it stays the same when an older entry is changed.
-    counted : Tally or None
-        Up to and including this entry, kept with every eighth one: a day has tens of thousands.
-    names : Names
-        Those in force after this entry.
-    digest : bytes
-        Hash of the entries up to and including this one; equal digests mean that the engine's state is equal, which
-        is how a snapshot on disk is recognised as fitting.
-    edited : bool
-        An entry up to and including this one was changed, or came by a merge: later answers may have met other
-        questions.
-    audits : tuple of RecordedAudit
-        The sample checks in force up to and including this entry, oldest first.
-    joined : bool
-        It came in one go with the entry before it: nothing was asked in between.
-    """
-
-    entry: Entry
-    before: HistoryNode | None
-    count: int
-    counted: Tally | None
-    names: Names
-    digest: bytes
-    edited: bool = False
-    audits: tuple[RecordedAudit, ...] = ()
-    joined: bool = False
-
-    @property
-    def tally(self) -> Tally:
-        """How many entries there are of each kind, this one included."""
-        later: list[Entry] = []
-        node: HistoryNode | None = self
-        while node is not None and node.counted is None:
-            later.append(node.entry)
-            node = node.before
-        tally = node.counted if node is not None and node.counted is not None else Tally()
-        for entry in reversed(later):
-            tally = tally.plus(entry)
-        return tally
 
 
 @dataclass(frozen=True, slots=True)
@@ -165,21 +81,43 @@ class MergeSource:
 class Operation:
     """Something that undo takes back in one step.
 
+    One that did no more than add an entry is not kept: it is made from the entry when it is asked for.
+
     Attributes
     ----------
-    entry : Entry or None
-        The entry that it added; None for a change of old ones alone, and for a merge.
     entries : HistoryNode or None
         The entries in force after it.
-    before : Operation or None
+    earlier : Operation or None
+        The one before it; before a plain one, the newest that is not plain.
+    plain : bool
+        It only added an entry.
     merge : MergeSource or None
         It added the entries of another project.
     """
 
-    entry: Entry | None
     entries: HistoryNode | None
-    before: Operation | None
+    earlier: Operation | None
+    plain: bool = False
+    _entry: Entry | None = None
     merge: MergeSource | None = None
+
+    @classmethod
+    def adding(cls, entries: HistoryNode, past: Operation | None) -> Self:
+        """The operation that did no more than add the newest of the entries, after ``past``."""
+        return cls(entries, past.earlier if past is not None and past.plain else past, True)
+
+    @property
+    def entry(self) -> Entry | None:
+        """The entry that it added; None for a change of old ones alone, and for a merge."""
+        return self.entries.entry if self.plain and self.entries is not None else self._entry
+
+    @property
+    def before(self) -> Operation | None:
+        """The operation before it."""
+        earlier, previous = self.earlier, self.entries.before if self.entries is not None else None
+        if not self.plain or previous == (earlier.entries if earlier is not None else None):
+            return earlier
+        return Operation(previous, earlier, True)
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -245,22 +183,24 @@ class History:
 
     def push(self, entry: Entry, amendments: Amendments | None = None, author: str = "") -> Self:
         """Add an entry, after changes of old ones where it needs them; what was undone can no longer be redone."""
-        entries = self._amended(amendments, author) if amendments else self.entries
-        return type(self)(Operation(entry, _link(entries, entry), self.past), None)
+        if not amendments:
+            return type(self)(Operation.adding(link(self.entries, entry), self.past), None)
+        entries = link(self._amended(amendments, author), entry)
+        return type(self)(Operation(entries, self.past, _entry=entry), None)
 
     def change(self, amendments: Amendments, author: str = "") -> Self:
         """Change old entries, whose ``author`` is then who changes them.
 
         Raises `InputError` where one of them is not there or cannot be changed so.
         """
-        return type(self)(Operation(None, self._amended(amendments, author), self.past), None)
+        return type(self)(Operation(self._amended(amendments, author), self.past), None)
 
     def merge(self, source: MergeSource, entries: Sequence[Entry], amendments: Amendments | None = None) -> Self:
         """Add the entries of another project in one step, after changes of old ones."""
         newest = self._amended(amendments) if amendments else self.entries
         for at, entry in enumerate(entries):
-            newest = _link(newest, entry, edited=True, joined=at > 0)
-        return type(self)(Operation(None, newest, self.past, source), None)
+            newest = link(newest, entry, edited=True, joined=at > 0)
+        return type(self)(Operation(newest, self.past, merge=source), None)
 
     def undo(self) -> Self:
         """Take the newest operation back. Raises `NothingToUndoError` where there is none."""
@@ -306,10 +246,10 @@ class History:
 
     def entry(self, number: int) -> Entry:
         """The entry of that number. Raises `InputError` where there is none."""
-        for node in self.nodes():
-            if node.count == number:
-                return node.entry
-        raise InputError(tr("There is no such entry in the history."))
+        newest = self.entries
+        if newest is None or not 1 <= number <= newest.count:
+            raise InputError(tr("There is no such entry in the history."))
+        return newest.numbered([number])[0].entry
 
     def dropping(self, numbers: Iterable[int], items: Collection[int]) -> dict[int, Amendment]:
         """How entries are dropped for a correction of ``items``: a list of known labels goes on without these."""
@@ -322,24 +262,19 @@ class History:
 
     def nodes(self) -> Iterator[HistoryNode]:
         """The entries in force, newest first."""
-        node = self.entries
-        while node is not None:
-            yield node
-            node = node.before
+        return self.entries.back() if self.entries is not None else iter(())
 
     def _amended(self, amendments: Amendments, author: str = "") -> HistoryNode | None:
-        least = min(amendments, default=0)
-        if least < 1 or max(amendments) > self.count:
+        least, newest = min(amendments, default=0), self.entries
+        if newest is None or least < 1 or max(amendments) > self.count:
             raise InputError(tr("There is no such entry in the history."))
-        node, later = self.entries, list[HistoryNode]()
-        while node is not None and node.count >= least:
-            later.append(node)
-            node = node.before
-        for old in reversed(later):
-            entry = old.entry.changed(amendments[old.count]) if old.count in amendments else old.entry
-            if old.count in amendments and author:
-                entry = replace(entry, author=author)
-            node = _link(node, entry, edited=True, joined=old.joined)
+        node = newest.numbered([least])[0].before
+        for old in newest.since(least):
+            entry, number = old.entry, old.count
+            if number in amendments:
+                entry = entry.changed(amendments[number])
+                entry = replace(entry, author=author) if author else entry
+            node = link(node, entry, edited=True, joined=old.joined)
         return node
 
 
@@ -382,21 +317,3 @@ def _amendment(said: Any) -> Amendment:
     if isinstance(said, list):
         return Without(samples_of(said))
     return Answer(said) if said else None
-
-
-def _link(before: HistoryNode | None, entry: Entry, edited: bool = False, joined: bool = False) -> HistoryNode:
-    digest = hashlib.blake2b(before.digest if before else b"", digest_size=16, person=b"joined" if joined else b"")
-    digest.update(entry.effect().encode())
-    names = before.names if before else Names()
-    if isinstance(entry, RecordedCorrection) and (entry.withdrawn or entry.held):
-        pass
-    elif isinstance(entry, RecordedCorrection) and entry.what is CorrectionKind.NAME:
-        names = names.given(entry.name, entry.anchors, entry.replaces)
-    elif isinstance(entry, RecordedCorrection) and entry.known:
-        names = names.given_all([(one.name, one.anchors) for one in entry.known])
-    audits = before.audits if before else ()
-    if isinstance(entry, RecordedAudit) and not entry.withdrawn:
-        audits = (*audits, entry)
-    count, edited = (before.count + 1, before.edited or edited) if before else (1, edited)
-    counted = None if count % _COUNTED else (before.tally if before else Tally()).plus(entry)
-    return HistoryNode(entry, before, count, counted, names, digest.digest(), edited, audits, joined)

@@ -8,8 +8,9 @@ from pathlib import Path
 from a3s_desktop.core.engine import Engine
 from a3s_desktop.errors import ProjectError
 from a3s_desktop.i18n import tr
+from a3s_desktop.session.chain import HistoryNode
 from a3s_desktop.session.disagreements import Disagreement, disagreements
-from a3s_desktop.session.history import History, HistoryNode
+from a3s_desktop.session.history import History
 from a3s_desktop.session.joint_names import JointNames
 from a3s_desktop.session.merging import MergePlan, Other, plan_merge, read_journal_copy, read_other
 from a3s_desktop.session.state import HistoryEntry

@@ -7,21 +7,20 @@ import itertools
 import math
 from array import array
 from bisect import bisect_left, bisect_right
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
 import numpy as np
 
 from a3s_desktop.core.types import Answer, IntArray, PairGraph
+from a3s_desktop.session.chain import HistoryNode
 from a3s_desktop.session.entries import (
     CorrectionKind,
     Entry,
-    RecordedAnswer,
     RecordedAudit,
     RecordedCorrection,
     links_among,
 )
-from a3s_desktop.session.history import HistoryNode
 from a3s_desktop.session.state import HistoryEntry
 from a3s_desktop.session.view import doubt_of, history_entry
 
@@ -40,6 +39,14 @@ class EntryGroup(enum.StrEnum):
     CORRECTION = "correction"
     NAME = "name"
     AUDIT = "audit"
+
+
+_GROUPS = {
+    Answer.SAME: EntryGroup.SAME,
+    Answer.DIFFERENT: EntryGroup.DIFFERENT,
+    Answer.SKIP: EntryGroup.SKIP,
+    Answer.INCOMPARABLE: EntryGroup.INCOMPARABLE,
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,7 +137,7 @@ class _Found:
     wanted: HistoryFilter
     labels: IntArray | None  # the clusters that it was tested against, where it depends on them
     conflicts: tuple[int, ...]  # likewise
-    numbers: list[int] = field(default_factory=list)  # ascending
+    numbers: array[int] = field(default_factory=lambda: array("q"))  # ascending
     seen: int = 0  # entries that were tested
 
 
@@ -147,8 +154,8 @@ class HistoryList:
     def __init__(self, graph: PairGraph, path: Callable[[int], str]) -> None:
         self._graph = graph
         self._path = path
-        self._nodes: list[HistoryNode] = []
-        self._doubts: list[float] = []  # of the first entries; the rest when they are asked for
+        self._newest: HistoryNode | None = None
+        self._doubts = array("d")  # of the first entries; the rest when they are asked for
         self._found = _Found(HistoryFilter(), None, ())
         self._span = (0.0, 0.0)
         self._given = array("q")  # how many of the first entries are answers of that span
@@ -160,16 +167,13 @@ class HistoryList:
         self, newest: HistoryNode | None, labels: IntArray, conflicts: tuple[int, ...], author: str = ""
     ) -> HistoryList:
         """Take over the present entries, clusters, conflicts and annotator; returns itself."""
-        later: list[HistoryNode] = []
-        node = newest
-        while node is not None and not (node.count <= len(self._nodes) and self._nodes[node.count - 1] is node):
-            later.append(node)
-            node = node.before
-        kept = node.count if node is not None else 0
-        del self._nodes[kept:], self._doubts[kept:], self._given[kept:]
+        before = self._newest
+        shared = before.shared_with(newest) if before is not None and newest is not None else None
+        kept = shared.count if shared is not None else 0
+        del self._doubts[kept:], self._given[kept:]
         del self._found.numbers[bisect_right(self._found.numbers, kept) :]
         self._found.seen = min(self._found.seen, kept)
-        self._nodes += reversed(later)
+        self._newest = newest
         self._labels, self._conflicts, self._author = labels, conflicts, author
         return self
 
@@ -195,9 +199,9 @@ class HistoryList:
             if not offset <= row < offset + count:
                 offset = max(0, row - count // 2)
         chosen = numbers[offset : offset + count]
-        nodes = (self._nodes[number - 1] for number in chosen)
+        nodes = self._newest.numbered(chosen) if self._newest is not None else ()
         entries = tuple(history_entry(self._graph, node, self._conflicts, self._author) for node in nodes)
-        return HistoryPage(wanted, len(numbers), len(self._nodes), offset, entries, row)
+        return HistoryPage(wanted, len(numbers), self._count, offset, entries, row)
 
     def times(self, since: float, until: float = math.inf, newest: int = 100) -> Times:
         """How many answers were given from ``since`` to before ``until`` (POSIX seconds), and when the newest were.
@@ -207,34 +211,43 @@ class HistoryList:
         if self._span != (since, until):
             self._span, self._given = (since, until), array("q")
         count = self._given[-1] if self._given else 0
-        for node in self._nodes[len(self._given) :]:
-            count += _is_given(node.entry, since, until)
+        for node in self._newest.since(len(self._given) + 1) if self._newest is not None else ():
+            when = node.said_at
+            count += when is not None and since <= when < until
             self._given.append(count)
-        latest = itertools.islice(reversed(self._nodes), 10 * newest)
-        given = (node.entry.when for node in latest if _is_given(node.entry, since, until))
+        latest = itertools.islice(self._newest.times_back() if self._newest is not None else (), 10 * newest)
+        given = (when for when in latest if when is not None and since <= when < until)
         return Times(count, tuple(itertools.islice(given, newest)))
 
     def touching(self, number: int) -> tuple[int, int]:
         """How many entries are later than one, and how many of these are about the same clusters."""
-        if not 1 <= number <= len(self._nodes):
+        if self._newest is None or not 1 <= number <= self._count:
             return 0, 0
-        clusters = {int(self._labels[item]) for item in items_of(self._nodes[number - 1].entry)}
-        later = self._nodes[number:]
-        same = sum(any(int(self._labels[item]) in clusters for item in items_of(node.entry)) for node in later)
-        return len(later), same
+        labels = self._labels.tolist()
+        clusters = {labels[item] for item in items_of(self._newest.numbered([number])[0].entry)}
+        same = sum(any(labels[item] in clusters for item in items_of(entry)) for _, entry in self._since(number))
+        return self._count - number, same
 
     # --- inner workings
 
+    @property
+    def _count(self) -> int:
+        return self._newest.count if self._newest is not None else 0
+
+    def _since(self, seen: int) -> Iterator[tuple[int, Entry]]:
+        """All but the first entries with their numbers, oldest first."""
+        return self._newest.entries_since(seen + 1) if self._newest is not None else iter(())
+
     def _ordered(self, wanted: HistoryFilter) -> Sequence[int]:
         if not wanted.narrow and not wanted.by_doubt:
-            return range(len(self._nodes), 0, -1)
+            return range(self._count, 0, -1)
         numbers = self._matching(wanted)
         if not wanted.by_doubt:
             return numbers[::-1]
         doubts = self._all_doubts()
         return sorted(numbers, key=lambda n: (-doubts[n - 1], -n))
 
-    def _matching(self, wanted: HistoryFilter) -> list[int]:
+    def _matching(self, wanted: HistoryFilter) -> array[int]:
         """Numbers of the entries that a filter lets through, ascending."""
         labels = self._labels if wanted.clusters else None
         conflicts = self._conflicts if wanted.without_effect else ()
@@ -242,32 +255,32 @@ class HistoryList:
         if found.wanted != wanted or found.labels is not labels or found.conflicts != conflicts:
             found = self._found = _Found(wanted, labels, conflicts)
         test = self._test(wanted)
-        found.numbers += [node.count for node in self._nodes[found.seen :] if test(node)]
-        found.seen = len(self._nodes)
+        found.numbers.extend(number for number, entry in self._since(found.seen) if test(number, entry))
+        found.seen = self._count
         return found.numbers
 
-    def _test(self, wanted: HistoryFilter) -> Callable[[HistoryNode], bool]:
+    def _test(self, wanted: HistoryFilter) -> Callable[[int, Entry], bool]:
         """Whether one entry is let through: only what the filter asks about is looked at."""
-        tests: list[Callable[[HistoryNode], bool]] = []
+        tests: list[Callable[[int, Entry], bool]] = []
         if wanted.groups:
-            tests.append(lambda node: group_of(node.entry) in wanted.groups)
+            tests.append(lambda _, entry: group_of(entry) in wanted.groups)
         if wanted.since > 0.0:
-            tests.append(lambda node: node.entry.when >= wanted.since)
+            tests.append(lambda _, entry: entry.when >= wanted.since)
         if wanted.without_effect:
             conflicts = frozenset(self._conflicts)
-            tests.append(lambda node: _is_without_effect(node.entry) or node.count in conflicts)
+            tests.append(lambda number, entry: _is_without_effect(entry) or number in conflicts)
         if wanted.clusters:
             inside = np.isin(self._labels, list(wanted.clusters))
-            tests.append(lambda node: any(inside[item] for item in items_of(node.entry)))
+            tests.append(lambda _, entry: any(inside[item] for item in items_of(entry)))
         if wanted.text.strip():
             named = self._named(wanted.text.strip().casefold())
-            tests.append(lambda node: any(named(item) for item in items_of(node.entry)))
+            tests.append(lambda _, entry: any(named(item) for item in items_of(entry)))
         if wanted.doubtful:
             doubts = self._all_doubts()
-            tests.append(lambda node: doubts[node.count - 1] >= DOUBTFUL)
+            tests.append(lambda number, _: doubts[number - 1] >= DOUBTFUL)
         if wanted.looked_at:
-            tests.append(lambda node: _said(node.entry) not in wanted.looked_at)
-        return lambda node: all(test(node) for test in tests)
+            tests.append(lambda _, entry: _said(entry) not in wanted.looked_at)
+        return lambda number, entry: all(test(number, entry) for test in tests)
 
     def _named(self, text: str) -> Callable[[int], bool]:
         known: dict[int, bool] = {}
@@ -281,9 +294,9 @@ class HistoryList:
 
         return named
 
-    def _all_doubts(self) -> list[float]:
-        for node in self._nodes[len(self._doubts) :]:
-            self._doubts.append(doubt_of(self._graph, node.entry))
+    def _all_doubts(self) -> array[float]:
+        for _, entry in self._since(len(self._doubts)):
+            self._doubts.append(doubt_of(self._graph, entry))
         return self._doubts
 
 
@@ -305,13 +318,7 @@ def group_of(entry: Entry) -> EntryGroup:
         return EntryGroup.AUDIT
     if isinstance(entry, RecordedCorrection):
         return EntryGroup.NAME if entry.what is CorrectionKind.NAME else EntryGroup.CORRECTION
-    known = {
-        Answer.SAME: EntryGroup.SAME,
-        Answer.DIFFERENT: EntryGroup.DIFFERENT,
-        Answer.SKIP: EntryGroup.SKIP,
-        Answer.INCOMPARABLE: EntryGroup.INCOMPARABLE,
-    }
-    return known.get(entry.answer, EntryGroup.JUNK)
+    return _GROUPS.get(entry.answer, EntryGroup.JUNK)
 
 
 def items_of(entry: Entry) -> Collection[int]:
@@ -319,12 +326,6 @@ def items_of(entry: Entry) -> Collection[int]:
     if isinstance(entry, RecordedCorrection):
         return {*entry.shown, *entry.anchors, *entry.correction.samples()}
     return entry.shown
-
-
-def _is_given(entry: Entry, since: float, until: float) -> bool:
-    """Whether it is an answer of that span that says something of its two images."""
-    said = isinstance(entry, RecordedAnswer) and entry.answer.is_constraint and not entry.withdrawn
-    return said and since <= entry.when < until
 
 
 def _is_without_effect(entry: Entry) -> bool:

@@ -19,6 +19,7 @@ from a3s_desktop.core.types import Answer
 from a3s_desktop.errors import InputError, ProjectError, StorageFailedError
 from a3s_desktop.i18n import tr
 from a3s_desktop.session.agreement import Agreement, Sayings, agreement
+from a3s_desktop.session.chain import HistoryNode
 from a3s_desktop.session.entries import (
     CorrectionKind,
     Entry,
@@ -27,7 +28,7 @@ from a3s_desktop.session.entries import (
     RecordedAudit,
     RecordedCorrection,
 )
-from a3s_desktop.session.history import History, HistoryNode, MergeSource
+from a3s_desktop.session.history import History, MergeSource
 from a3s_desktop.session.joint_names import JointNames
 from a3s_desktop.storage.files import show
 from a3s_desktop.storage.journal_opening import read_journal

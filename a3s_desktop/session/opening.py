@@ -12,10 +12,11 @@ from pathlib import Path
 from a3s_desktop.core.initialization import initialize, stage_count
 from a3s_desktop.core.types import InitialState
 from a3s_desktop.errors import ProjectError, StorageFailedError
-from a3s_desktop.i18n import tr
+from a3s_desktop.i18n import percent, tr
 from a3s_desktop.session.history import CORRECT
+from a3s_desktop.session.kept_state import KeptState
 from a3s_desktop.session.operations import parts_differ
-from a3s_desktop.session.replay import Base
+from a3s_desktop.session.replay import Base, EngineSource
 from a3s_desktop.session.session import Session
 from a3s_desktop.storage.artifacts import Arrays
 from a3s_desktop.storage.embedding import prepare
@@ -72,7 +73,7 @@ def create_project(spec: ProjectSpec, task: Task, report: SpecReport | None = No
     ------
     InputError, ProjectError, StorageFailedError, Cancelled
     """
-    stages = 2 + stage_count(max(1, len(spec.features)), spec.initial.for_strategy(spec.strategy.strategy))
+    stages = 3 + stage_count(max(1, len(spec.features)), spec.initial.for_strategy(spec.strategy.strategy))
     checks = int(report is None)
     if report is None:
         task.plan(1 + stages + 2 * (spec.embedding is not None))
@@ -85,8 +86,8 @@ def create_project(spec: ProjectSpec, task: Task, report: SpecReport | None = No
     task.stage(tr("Copying the features"))
     workspace = create_workspace(spec, report, task)
     try:
-        _first_stage(workspace, task)
-        _note_contents(workspace, task)
+        first_stage(workspace, task)
+        note_contents(workspace, task)
     except BaseException:
         workspace.discard()
         raise
@@ -133,8 +134,8 @@ def open_session(
                 )
             log.warning("Stage one of %s is missing or does not fit its features; it is run again.", folder)
             options = workspace.initial_options.for_strategy(workspace.strategy_options.strategy)
-            task.plan(stage_count(len(workspace.views()), options) + 1)
-            initial = _first_stage(workspace, task)
+            task.plan(stage_count(len(workspace.views()), options) + 2)
+            initial = first_stage(workspace, task)
         elif not read_only:
             workspace.drop_stages(_STEP)  # the program ended between the result and this
         task.stage(tr("Restoring the answers"))
@@ -151,7 +152,19 @@ def open_session(
     except BaseException:
         workspace.close()
         raise
-    return session, OpenReport(workspace.recovery.text, (*workspace.warnings, *session.warnings))
+    remarks = () if workspace.journal.last else how_it_began(initial)
+    return session, OpenReport(workspace.recovery.text, (*workspace.warnings, *session.warnings, *remarks))
+
+
+def how_it_began(initial: InitialState) -> tuple[str, ...]:
+    """What is to be known of a first clustering that did not look at everything; nothing of one that did."""
+    remarks = [str(initial.report["note"])] if initial.report.get("note") else []
+    recall = min(initial.report.get("recall", [1.0]))
+    if recall < 1.0:
+        remarks.append(
+            tr("Of the most similar images, {share} were found (measured on a sample).", share=percent(recall, 1))
+        )
+    return tuple(remarks)
 
 
 def locate_images(folder: Path, images: Path, task: Task | None = None) -> Located:
@@ -176,19 +189,38 @@ def locate_images(folder: Path, images: Path, task: Task | None = None) -> Locat
     return located
 
 
-def _note_contents(workspace: Workspace, task: Task) -> None:
+def note_contents(workspace: Workspace, task: Task) -> None:
+    """Keep what the image files hold, by which they are known again; one stage of the task."""
     task.stage(tr("Noting what the image files hold"))
     sizes, digests = read_contents(workspace.items.root, workspace.items.paths, task)
     workspace.save_stage("contents", {"sizes": sizes, "digests": digests}, {})
 
 
-def _first_stage(workspace: Workspace, task: Task) -> InitialState:
+def first_stage(workspace: Workspace, task: Task) -> InitialState:
+    """Stage one, from the last step that was kept, its result kept in the project; `stage_count` stages and one more.
+
+    Raises
+    ------
+    ProjectError, StorageFailedError, DaskError, Cancelled
+    """
     options = workspace.initial_options.for_strategy(workspace.strategy_options.strategy)
     initial = initialize(workspace.views(), options, task, partial(_keep_step, workspace))
     _keep_parts_apart(workspace)
     workspace.save_initial(initial)
     workspace.drop_stages(_STEP)
+    task.stage(tr("Preparing the first pair"))
+    _keep_first_state(workspace, initial)
     return initial
+
+
+def _keep_first_state(workspace: Workspace, initial: InitialState) -> None:
+    """What the first pair of a large project is chosen from: its first opening need not derive it again."""
+    kept = KeptState(workspace, len(initial.labels))
+    if kept.wanted and load_base(workspace) is None:
+        views, options = workspace.views(), workspace.strategy_options
+        source = EngineSource(initial, views, options, workspace.journal, None, workspace.epoch, kept)
+        position, _ = source.position(None)
+        source.keep(None, position)
 
 
 def _keep_step(workspace: Workspace, name: str, work: Callable[[], Arrays]) -> Arrays:

@@ -11,8 +11,8 @@ from typing import Any
 from a3s_desktop.core.engine import Engine, Mark
 from a3s_desktop.errors import ContradictionError, ProjectError
 from a3s_desktop.i18n import tr
+from a3s_desktop.session.chain import HistoryNode
 from a3s_desktop.session.entries import RecordedAnswer, RecordedAudit, RecordedCorrection
-from a3s_desktop.session.history import HistoryNode
 from a3s_desktop.task import Task
 
 log = logging.getLogger(__name__)
@@ -133,7 +133,7 @@ class Position:
             for done, node in enumerate(path):
                 if task is not None:
                     task.step(done / len(path))
-                self._give(node, refuse=refuse_last and node is target)
+                self._give(node, refuse=refuse_last and node == target)
             self.engine.settle()
         except BaseException:
             if not come_back:
@@ -179,7 +179,7 @@ class Position:
         node = target
         while node is not None and node.count > self._start.count:
             at = node.count - self._start.count
-            if at <= len(self._nodes) and self._nodes[at - 1] is node:
+            if at <= len(self._nodes) and self._nodes[at - 1] == node:
                 return at, path[::-1]
             if self._carried is not None and self._carried.is_at(node):
                 return None

@@ -14,7 +14,8 @@ from a3s_desktop.core.engine import Engine
 from a3s_desktop.core.types import InitialState, StrategyOptions
 from a3s_desktop.errors import StorageFailedError
 from a3s_desktop.i18n import tr, trn
-from a3s_desktop.session.history import HistoryNode
+from a3s_desktop.session.chain import HistoryNode
+from a3s_desktop.session.kept_state import KeptState
 from a3s_desktop.session.position import Position, Start
 from a3s_desktop.storage.journal_types import JournalProtocol, Snapshot
 from a3s_desktop.task import Task
@@ -79,6 +80,8 @@ class EngineSource:
         What the engine was carried over from, where images were added.
     epoch : int
         Snapshots of other epochs of the project do not fit.
+    kept : KeptState, optional
+        What is kept of a large project besides.
     """
 
     initial: InitialState
@@ -87,6 +90,7 @@ class EngineSource:
     journal: JournalProtocol
     base: Base | None = None
     epoch: int = 1
+    kept: KeptState | None = None
     _parked: dict[str, Snapshot] = field(default_factory=dict)
 
     def position(
@@ -156,24 +160,32 @@ class EngineSource:
         """
         self.journal.save_snapshot(*self._dump(entries, position))
 
+    def keep(self, entries: HistoryNode | None, position: Position) -> None:
+        """Keep the state with all that is derived from it, unless one is kept that is near; see `save_snapshot`."""
+        if self.kept is None or not self.kept.wanted:
+            return
+        known = self._on_the_way(self.kept.digest, entries)
+        if known is None or (0 if entries is None else entries.count) - known[1] > self.kept.near:
+            self.kept.save(*self._dump(entries, position, facts=True))
+
     # --- inner workings
 
-    def _dump(self, entries: HistoryNode, position: Position) -> tuple[dict[str, npt.NDArray[Any]], dict[str, Any]]:
-        arrays, engine = position.engine.dump()
+    def _dump(
+        self, entries: HistoryNode | None, position: Position, facts: bool = False
+    ) -> tuple[dict[str, npt.NDArray[Any]], dict[str, Any]]:
+        arrays, engine = position.engine.dump(facts)
         return arrays, {
             "format": SNAPSHOT_FORMAT,
             "options": self.options.to_json(),
             "epoch": self.epoch,
-            "digest": entries.digest.hex(),
+            "digest": "" if entries is None else entries.digest.hex(),
             "engine": engine,
             **position.summary(),
         }
 
     def _parked_on(self, entries: HistoryNode | None) -> HistoryNode | None:
-        node = entries if self._parked else None
-        while node is not None and node.digest.hex() not in self._parked:
-            node = node.before
-        return node
+        found = [entries.with_digest(digest) for digest in self._parked] if entries is not None else []
+        return max((node for node in found if node is not None), key=lambda node: node.count, default=None)
 
     def _from_snapshot(self, entries: HistoryNode | None, warnings: list[str]) -> Position | None:
         """The newest snapshot that lies on the way to ``entries``: parked, or of the journal."""
@@ -183,20 +195,28 @@ class EngineSource:
             position = self._load(self._parked[parked.digest.hex()], parked, warnings)
             if position is not None:
                 return position
-        on_the_way: dict[str, HistoryNode] = {}
-        node = entries
-        while node is not None and node.count >= least:
-            on_the_way[node.digest.hex()] = node
-            node = node.before
+        kept, worth = (self.kept.load(), self.kept.worth) if self.kept is not None else (None, 0)
+        near = self._on_the_way(self.kept.digest, entries) if self.kept is not None else None
         shot = self._newest(None) if entries is not None else None
-        while shot is not None:
+        while shot is not None and entries is not None:
             # After an undo, the newest snapshots hold entries that are no longer in force.
-            found = on_the_way.get(str(shot.meta.get("digest")))
-            position = self._load(shot, found, warnings) if found is not None else None
+            found = entries.with_digest(str(shot.meta.get("digest")))
+            if found is not None and near is not None and found.count <= near[1] + worth:
+                break
+            position = self._load(shot, found, warnings) if found is not None and found.count >= least else None
             if position is not None:
                 return position
             shot = self._newest(shot.seq - 1)
+        if kept is not None and near is not None and near[1] >= least:
+            return self._load(kept, near[0], warnings)
         return None
+
+    def _on_the_way(self, kept: str | None, entries: HistoryNode | None) -> tuple[HistoryNode | None, int] | None:
+        """The last entry of a kept state by its digest, and how many it has; None where they are not all in force."""
+        if not kept:
+            return (None, 0) if kept == "" and self.base is None else None
+        found = entries.with_digest(kept) if entries is not None else None
+        return None if found is None else (found, found.count)
 
     def _newest(self, at_most: int | None) -> Snapshot | None:
         try:
@@ -230,22 +250,22 @@ class EngineSource:
 
     def _has_all(self, entries: HistoryNode | None) -> bool:
         """Whether the entries that the engine was carried over with are all in force."""
-        carried, node = self._carried, entries
+        carried = self._carried
         if carried is None or not carried.count:
             return carried is not None
-        while node is not None and node.count > carried.count:
-            node = node.before
-        return node is not None and carried.is_at(node)
+        if entries is None or entries.count < carried.count:
+            return False
+        return carried.is_at(entries.numbered([carried.count])[0])
 
-    def _load(self, shot: Snapshot, node: HistoryNode, warnings: list[str]) -> Position | None:
+    def _load(self, shot: Snapshot, node: HistoryNode | None, warnings: list[str]) -> Position | None:
         if shot.meta.get("epoch", 1) != self.epoch:
             return None
         if shot.meta.get("format") != SNAPSHOT_FORMAT or shot.meta.get("options") != self.options.to_json():
             return None  # of another version of the program: the answers themselves are in the journal
         try:
             start = Start(
-                node.count,
-                node.digest,
+                0 if node is None else node.count,
+                b"" if node is None else node.digest,
                 tuple(int(number) for number in shot.meta["conflicts"]),
                 tuple(bool(one) for one in shot.meta["useful"]),
             )

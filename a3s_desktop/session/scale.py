@@ -13,12 +13,13 @@ import math
 import multiprocessing
 import sys
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from a3s_desktop.core.initialization import initialize
 from a3s_desktop.core.metrics import ari, nmi
@@ -26,10 +27,14 @@ from a3s_desktop.core.neighbors import block_rows
 from a3s_desktop.core.types import FloatArray, InitialOptions, InitialState, IntArray, StrategyOptions
 from a3s_desktop.session import benchmark_plots
 from a3s_desktop.session.benchmark_data import FACE_WIDTH, face_like
+from a3s_desktop.session.kept_state import STAGE, KeptState
 from a3s_desktop.session.oracle import Oracle, OracleOptions
+from a3s_desktop.session.replay import EngineSource
 from a3s_desktop.session.session import Session
 from a3s_desktop.session.simulation import Stopwatch
 from a3s_desktop.storage import files
+from a3s_desktop.storage.artifacts import Arrays, load_arrays, save_arrays
+from a3s_desktop.storage.journal import pack_arrays
 from a3s_desktop.storage.journal_types import MemoryJournal
 from a3s_desktop.task import Progress, Task
 
@@ -43,10 +48,19 @@ _BACK = 100  # answers that are taken back and given again
 
 @dataclass(frozen=True, slots=True)
 class Answering:
-    """What stage two took: seconds of opening and of all answers, milliseconds (median, p99) of single steps."""
+    """What stage two took: seconds of openings and of all answers, milliseconds (median, p99) of single steps.
+
+    ``opening`` is from the files of a made project to its first pair, ``cold`` without the state that is kept with it,
+    ``resumed`` after the answers; ``kept`` the size of that state in MiB, ``snapshot`` milliseconds and MiB of one in
+    the journal.
+    """
 
     answers: int
     opening: float
+    cold: float
+    resumed: float
+    kept: float
+    snapshot: tuple[float, float]
     seconds: float
     question: tuple[float, float]
     undo: tuple[float, float]
@@ -153,7 +167,7 @@ def wanted_of(row: ScaleRow, rows: Sequence[ScaleRow]) -> list[Wanted]:
             Wanted("next question, p99 ms", one.question[1], 16.0),
             Wanted("undo, p99 ms", one.undo[1], 50.0),
             Wanted("redo, p99 ms", one.redo[1], 50.0),
-            Wanted("to the first pair, s", one.opening, 2.0),
+            Wanted("to the first pair, s", max(one.opening, one.resumed), 2.0),
         ]
     if row.samples != 1_000_000:
         return []
@@ -169,7 +183,7 @@ def wanted_of(row: ScaleRow, rows: Sequence[ScaleRow]) -> list[Wanted]:
         Wanted("next question, p99 ms", one.question[1], 50.0),
         Wanted("undo, p99 ms", one.undo[1], 100.0),
         Wanted("redo, p99 ms", one.redo[1], 100.0),
-        Wanted("to the first pair, s", one.opening, 5.0),
+        Wanted("to the first pair, s", max(one.opening, one.resumed), 5.0),
     ]
 
 
@@ -205,6 +219,7 @@ def measure(samples: int, kind: str, folder: Path) -> ScaleRow:
     end, cpu_end = time.monotonic(), time.process_time()
     peak = _peak() - before
     ends = [at for _, at in marks[1:]] + [end]
+    made = folder / f"made-{kind}-{samples}"
     row = ScaleRow(
         samples,
         kind,
@@ -219,18 +234,61 @@ def measure(samples: int, kind: str, folder: Path) -> ScaleRow:
         int(state.report["clusters"]),
         int(state.report["singletons"]),
         tuple((name, stop - at) for (name, at), stop in zip(marks, ends, strict=True)),
-        _answer(state, features, labels, math.ceil(_ANSWERS * samples)),
+        _answer(state, features, labels, math.ceil(_ANSWERS * samples), made),
     )
     del features
     files.remove_file(place)
+    files.remove_tree(made)
     return row
 
 
-def _answer(state: InitialState, features: FloatArray, labels: IntArray, budget: int) -> Answering:
-    oracle = Oracle(labels, OracleOptions())
-    opening, answering, undoing, redoing = Stopwatch(), Stopwatch(), Stopwatch(), Stopwatch()
-    with opening:
-        session = Session(state, [features], StrategyOptions(), MemoryJournal(), snapshot_every=0)
+class _Made:
+    """The files of a made project, as a `Workspace` keeps them: stage one's result, and the state of the engine."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+        files.make_folders(folder)
+
+    def load_stage(self, stage: str, mmap: bool = True) -> tuple[Arrays, dict[str, Any]] | None:
+        place = self._folder / stage
+        return load_arrays(place, mmap) if place.is_dir() else None
+
+    def save_stage(self, stage: str, arrays: Mapping[str, npt.NDArray[Any]], meta: Mapping[str, Any]) -> None:
+        if (self._folder / stage).is_dir():
+            files.remove_tree(self._folder / stage)
+        save_arrays(self._folder / stage, arrays, meta)
+
+    def size(self, stage: str) -> float:
+        """MiB of a stage's files."""
+        return sum(path.stat().st_size for path in (self._folder / stage).glob("*")) / 2**20
+
+    def initial(self) -> InitialState:
+        """The result of stage one, mapped."""
+        found = self.load_stage("initial")
+        assert found is not None
+        return InitialState.from_arrays(*found)
+
+    def open(self, features: FloatArray, journal: MemoryJournal) -> tuple[Session, float]:
+        """A session from the files, and the seconds to its first pair."""
+        watch = Stopwatch()
+        with watch:
+            state = self.initial()
+            kept = KeptState(self, len(state.labels))
+            session = Session(state, [features], StrategyOptions(), journal, snapshot_every=0, kept=kept)
+        return session, watch.seconds
+
+
+def _answer(state: InitialState, features: FloatArray, labels: IntArray, budget: int, folder: Path) -> Answering:
+    made, journal, oracle = _Made(folder), MemoryJournal(), Oracle(labels, OracleOptions())
+    cold, answering, undoing, redoing, keeping = (Stopwatch() for _ in range(5))
+    made.save_stage("initial", state.arrays(), state.meta())
+    kept = KeptState(made, len(labels))
+    source = EngineSource(made.initial(), [features], StrategyOptions(), journal, kept=kept)
+    with cold:
+        position, _ = source.position(None)
+    source.keep(None, position)
+    del position
+    session, opening = made.open(features, journal)
     while (question := session.state.question) is not None and session.state.answers < budget:
         answer = oracle.answer(question.left, question.right)
         with answering:
@@ -240,9 +298,19 @@ def _answer(state: InitialState, features: FloatArray, labels: IntArray, budget:
         for _ in range(min(_BACK, found.answers)):
             with watch:
                 step()
+    with keeping:
+        blob = pack_arrays(session.engine.dump()[0])
+    session.close()
+    del session
+    again, resumed = made.open(features, journal)
+    assert np.array_equal(again.state.labels, found.labels)
     return Answering(
         found.answers,
-        opening.seconds,
+        opening,
+        cold.seconds,
+        resumed,
+        made.size(STAGE),
+        (keeping.seconds * 1000.0, len(blob) / 2**20),
         answering.seconds,
         _milliseconds(answering),
         _milliseconds(undoing),
@@ -296,7 +364,8 @@ def _status(status: Path, name: str) -> float:
 _HEAD = (
     f"{'samples':>9} {'kind':4} {'stage one':>9} {'exact':>8} {'ratio':>5} {'cpu':>7} {'GiB':>5} "
     f"{'NMI':>6} {'ARI':>6} {'recall':>6} {'clusters':>8} {'single':>7} {'answers':>7} {'ARI':>6} {'run':>5} "
-    f"{'opening':>8} {'question ms':>13} {'undo p99':>8} {'redo p99':>8}"
+    f"{'opening':>8} {'cold':>7} {'resumed':>7} {'kept':>8} {'question ms':>13} {'undo p99':>8} {'redo p99':>8} "
+    f"{'snapshot':>16}"
 )
 
 
@@ -306,6 +375,8 @@ def row_text(row: ScaleRow) -> str:
     return (
         f"{row.samples:9,} {row.kind:4} {row.wall:8.1f}s {row.exact:7.1f}s {row.wall / row.exact:5.2f} {row.cpu:6.1f}s "
         f"{row.memory:5.2f} {row.nmi:6.4f} {row.ari:6.4f} {row.recall:6.3f} {row.clusters:8,} {row.singletons:7,} "
-        f"{one.answers:7,} {one.ari:6.4f} {row.whole:4.1f}x {one.opening:7.1f}s "
-        f"{one.question[0]:5.1f} / {one.question[1]:5.1f} {one.undo[1]:8.1f} {one.redo[1]:8.1f}"
+        f"{one.answers:7,} {one.ari:6.4f} {row.whole:4.1f}x {one.opening:7.2f}s "
+        f"{one.cold:6.1f}s {one.resumed:6.2f}s {one.kept:5.0f}MiB "
+        f"{one.question[0]:5.1f} / {one.question[1]:5.1f} {one.undo[1]:8.1f} {one.redo[1]:8.1f} "
+        f"{one.snapshot[0]:5.0f}ms {one.snapshot[1]:5.1f}MiB"
     )

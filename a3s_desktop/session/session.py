@@ -32,6 +32,7 @@ from a3s_desktop.session.history import (
     merge_to_json,
 )
 from a3s_desktop.session.joint import Joint
+from a3s_desktop.session.kept_state import KeptState
 from a3s_desktop.session.listing import HistoryList, nodes_behind
 from a3s_desktop.session.merging import MergePlan
 from a3s_desktop.session.operations import Operation
@@ -77,6 +78,8 @@ class Session(Transactions):
         What the engine was carried over from, where images were added.
     author : str
         Who gives the answers; kept with each of them, unless it is empty.
+    kept : KeptState, optional
+        Where the state of a large project is kept; default: in the workspace.
     task : Task, optional
         Progress and cancellation of the replay.
 
@@ -105,10 +108,12 @@ class Session(Transactions):
         far: int = FAR,
         base: Base | None = None,
         author: str = "",
+        kept: KeptState | None = None,
         task: Task | None = None,
     ) -> None:
         epoch = workspace.epoch if workspace is not None else 1
-        super().__init__(initial, EngineSource(initial, views, options, journal, base, epoch), far, task)
+        kept = KeptState(workspace, len(initial.labels)) if workspace is not None else kept
+        super().__init__(initial, EngineSource(initial, views, options, journal, base, epoch, kept), far, task)
         self._workspace = workspace
         self._read_only = read_only
         self._snapshot_every = snapshot_every
@@ -412,6 +417,8 @@ class Session(Transactions):
         self._closed = True
         try:
             self._snapshot_if_due()
+            if not self._read_only:
+                self._source.keep(self._history.entries, self._position)
             self._backups.close(self.state)
         finally:
             if self._workspace is not None:

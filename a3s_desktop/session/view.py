@@ -12,9 +12,10 @@ import numpy.typing as npt
 from a3s_desktop.core.engine import Engine
 from a3s_desktop.core.types import Answer, IndexArray, IntArray, PairGraph, Question
 from a3s_desktop.session.audit import precision
+from a3s_desktop.session.chain import HistoryNode
 from a3s_desktop.session.disagreements import unsettled
 from a3s_desktop.session.entries import Entry, RecordedAnswer, RecordedAudit, RecordedCorrection
-from a3s_desktop.session.history import History, HistoryNode
+from a3s_desktop.session.history import History
 from a3s_desktop.session.position import RECENT, Position
 from a3s_desktop.session.state import Consequence, EntryKind, HistoryEntry, LookAhead, Phase, QuestionView, SessionState
 from a3s_desktop.session.wording import entry_text, operation_text, question_text

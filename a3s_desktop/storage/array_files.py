@@ -96,6 +96,12 @@ def load_array(path: Path, mapped: bool = True) -> npt.NDArray[Any]:
         return np.ndarray(shape, dtype, bytearray(file.read(size)), order=order)
 
 
+def map_part(path: str, offset: int, dtype: str, shape: tuple[int, ...]) -> npt.NDArray[Any]:
+    """An array of numbers that lies somewhere in a file of this program, mapped read-only. Raises `OSError`."""
+    with open(path, "rb") as file:
+        return np.asarray(np.memmap(file, np.dtype(dtype), "r", offset, shape))
+
+
 def read_array(data: bytes) -> npt.NDArray[Any]:
     """An array of numbers or text from the bytes of a ``.npy`` file; see `load_array`. Raises `ValueError`."""
     file = io.BytesIO(data)

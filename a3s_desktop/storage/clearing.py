@@ -23,7 +23,7 @@ from a3s_desktop.storage.thumbnails import ThumbnailStore
 
 _LOG = "a3s-desktop.log"
 _CRASHES = "crash.log"
-_CACHES = ("artifacts/layout-*", "artifacts/step-*", "embedding/blocks", f"{files.TEMPORARY}*")
+_CACHES = ("artifacts/layout-*", "artifacts/state-*", "artifacts/step-*", "embedding/blocks", f"{files.TEMPORARY}*")
 
 
 class Kind(enum.Enum):

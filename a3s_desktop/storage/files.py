@@ -325,6 +325,11 @@ def sweep(folder: Path, now: float | None = None) -> int:
     return removed
 
 
+def keep_fresh(path: Path) -> None:
+    """Say that a temporary file or folder is in use, so that no sweep removes it."""
+    os.utime(path)
+
+
 def _newest(path: Path) -> float:
     newest = path.lstat().st_mtime
     if path.is_dir() and not path.is_symlink():

@@ -24,17 +24,24 @@ T = TypeVar("T")
 EMBEDDING = "embedding"  # the folder of a project, or one to be, that holds descriptions of images
 
 
-def check_spec(spec: ProjectSpec, task: Task | None = None) -> SpecReport:
+def check_spec(spec: ProjectSpec, task: Task | None = None, named: ImageScan | None = None) -> SpecReport:
     """Check everything about a project to be made; writes nothing.
 
     Problems are collected, not raised, so that a form can show all of them at once.
+
+    Parameters
+    ----------
+    spec : ProjectSpec
+    task : Task, optional
+    named : ImageScan, optional
+        The images where their folder is not on this computer (`unseen.named_images`); none of them is looked at then.
 
     Raises
     ------
     Cancelled
         The task was cancelled.
     """
-    check = _Check(spec, task or Task())
+    check = _Check(spec, task or Task(), named)
     check.choices()
     check.data()
     check.fit()
@@ -44,9 +51,10 @@ def check_spec(spec: ProjectSpec, task: Task | None = None) -> SpecReport:
 class _Check:
     """Collects what is found, step by step; a step does what the earlier ones made possible."""
 
-    def __init__(self, spec: ProjectSpec, task: Task) -> None:
+    def __init__(self, spec: ProjectSpec, task: Task, named: ImageScan | None) -> None:
         self._spec = spec
         self._task = task
+        self._named = named
         self._errors: list[A3SError] = []
         self._warnings: list[str] = []
         self._problems: list[ImageProblem] = []
@@ -86,7 +94,9 @@ class _Check:
     def data(self) -> None:
         """The image folder and the feature files, each by itself."""
         spec, task = self._spec, self._task
-        self._scan = self._attempt(lambda: images.scan_images(spec.images, task, spec.include, spec.exclude))
+        self._scan = self._named or self._attempt(
+            lambda: images.scan_images(spec.images, task, spec.include, spec.exclude)
+        )
         if self._scan is not None:
             self._problems.extend(self._scan.problems)
             if len(self._scan.paths) < (features.MIN_ROWS if spec.parts is None else 1):  # a photo has many parts
@@ -118,7 +128,7 @@ class _Check:
             if spec.labels is not None:
                 paths, source = match.paths, spec.labels
                 self._labels = self._attempt(lambda: matching.load_labels(source, len(paths), paths, str(spec.images)))
-        if scan is not None and not self._errors:
+        if scan is not None and self._named is None and not self._errors:
             self._problems.extend(spec_checks.probe(spec, scan, match, self._task))
         if self._problems:
             self._warnings.append(spec_checks.placeholders(self._problems))

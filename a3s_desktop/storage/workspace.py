@@ -433,7 +433,7 @@ def _sweep_epochs(folder: Path, facts: Mapping[str, Any]) -> None:
             with contextlib.suppress(OSError):  # Windows keeps what is mapped; it goes the next time
                 files.remove_file(path)
     key, results = stage_key(facts["initial"], facts["features"], epoch), ArtifactStore(folder / ARTIFACTS_FOLDER)
-    for stage in ("initial", "base", "contents"):
+    for stage in ("initial", "base", "contents", "state"):
         results.drop_others(stage, key)
 
 

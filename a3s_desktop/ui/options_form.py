@@ -59,7 +59,10 @@ class OptionsForm(QWidget):
             form,
             tr("First clustering"),
             self.initial,
-            tr("The number of clusters is always found by the first method."),
+            tr(
+                "The number of clusters is always found by the first method. With thousands of images, the last two "
+                "join small groups that it found; K-means then goes through the images in batches."
+            ),
         )
         self.pseudo_labels = _spin(0, 1_000_000, 0)
         self.pseudo_labels.setSpecialValueText(tr("Automatic"))

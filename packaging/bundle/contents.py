@@ -39,6 +39,8 @@ EXCLUDED_MODULES: dict[str, str] = {
     "OpenGL": "3-D plots of pyqtgraph; the map draws without it",
     "pandas": "tables that scikit-learn looks for; 60 MB",
     "polars": "tables that scikit-learn looks for",
+    "dask": "`prepare` on a cluster, which only the source installation does; joblib looks for it",
+    "distributed": "as dask; it speaks over the network, which this program never does",
     "pyarrow": "Parquet tables: 150 MB for one format; the source installation has it as the extra `parquet`",
     "torch": "scikit-learn and SciPy look for it",
     "onnx": "tools that write models; the program writes its own and needs only the runtime",

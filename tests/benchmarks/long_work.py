@@ -2,8 +2,9 @@
 
 The real program, off the screen, with a project on disk, panels shown, log, backups and small copies of images as for
 a user. The answer keys are pressed by the true labels as soon as a pair takes them. Every ``--every`` answers it prints
-memory, open handles, threads, timers, Qt objects, the files' sizes and the time from a key to the next painted pair
-(median of 1,000; wall clock, and CPU of the whole process).
+memory, the part of it that are decoded images (kept up to a bound in the settings, which is far off here), open
+handles, threads, timers, Qt objects, the files' sizes and the time from a key to the next painted pair (median of
+1,000; wall clock, and CPU of the whole process).
 
 The images are tiny, and the features hardly tell the identities apart, so that the questions do not run out. Besides
 answers there is what a day is made of: undo and redo, skips, corrections taken back, visits to the clusters and their
@@ -21,6 +22,7 @@ import shutil
 import sys
 import tempfile
 import time
+from array import array
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -76,6 +78,7 @@ class Figures:
 
     answers: int
     memory: int  # bytes that are resident
+    images: int  # bytes of them that are decoded images, kept up to the bound in the settings
     handles: int
     threads: int
     timers: int  # that run
@@ -89,14 +92,14 @@ class Figures:
 
     def __str__(self) -> str:
         return (
-            f"{self.answers:7d}  {self.memory / 1e6:9.1f}  {self.handles:7d}  {self.threads:7d}  {self.timers:6d}  "
-            f"{self.objects:10d}  {self.python:8d}  {self.journal / 1e6:10.1f}  {self.project / 1e6:10.1f}  "
-            f"{self.logs / 1000:6.0f}  {self.wall:7.1f}  {self.cpu:6.1f}"
+            f"{self.answers:7d}  {self.memory / 1e6:9.1f}  {self.images / 1e6:9.1f}  {self.handles:7d}  "
+            f"{self.threads:7d}  {self.timers:6d}  {self.objects:10d}  {self.python:8d}  {self.journal / 1e6:10.1f}  "
+            f"{self.project / 1e6:10.1f}  {self.logs / 1000:6.0f}  {self.wall:7.1f}  {self.cpu:6.1f}"
         )
 
 
 HEAD = (
-    "answers  memory MB  handles  threads  timers  Qt objects  Python k  journal MB  project MB  log kB"
+    "answers  memory MB  images MB  handles  threads  timers  Qt objects  Python k  journal MB  project MB  log kB"
     "  wall ms  CPU ms"
 )
 
@@ -114,7 +117,7 @@ class Day:
     folder: Path
     wall: collections.deque[float] = field(default_factory=_recent)
     cpu: collections.deque[float] = field(default_factory=_recent)
-    all: list[tuple[float, float]] = field(default_factory=list)  # wall and CPU of each answer
+    all: array[float] = field(default_factory=lambda: array("d"))  # wall and CPU of each answer, in turn
     given: int = 0
     other: collections.Counter[str] = field(default_factory=collections.Counter)
 
@@ -133,7 +136,7 @@ class Day:
     def quarters(self) -> str:
         """Time of an answer in each quarter of the day: median and 99th percentile."""
         lines = []
-        for number, part in enumerate(np.array_split(np.array(self.all[_WARM:]), 4), start=1):
+        for number, part in enumerate(np.array_split(np.array(self.all).reshape(-1, 2)[_WARM:], 4), start=1):
             (wall, cpu), (wall_99, cpu_99) = np.median(part, axis=0), np.percentile(part, 99, axis=0)
             lines.append(
                 f"quarter {number}, {len(part)} answers: CPU {cpu:.1f} ms, 99 % {cpu_99:.1f}; "
@@ -164,7 +167,7 @@ class Day:
             self.until(lambda old=question.id: self._asked_since(old), "the next pair")  # type: ignore[misc]
             self.wall.append(1000 * (time.perf_counter() - began))
             self.cpu.append(1000 * (time.process_time() - cpu))
-            self.all.append((self.wall[-1], self.cpu[-1]))
+            self.all.extend((self.wall[-1], self.cpu[-1]))
             self.given += 1
             self._besides()
         return True
@@ -226,6 +229,7 @@ class Day:
         return Figures(
             answers=self.given,
             memory=int(Path("/proc/self/statm").read_text().split()[1]) * os.sysconf("SC_PAGE_SIZE"),
+            images=self.program.loader.cached_bytes,
             handles=len(os.listdir("/proc/self/fd")),
             threads=len(os.listdir("/proc/self/task")),
             timers=sum(isinstance(one, QTimer) and one.isActive() for one in found),
@@ -282,8 +286,11 @@ def start(folder: Path, project: Path, truth: np.ndarray) -> Day:
 def compare(first: Figures, last: Figures) -> str:
     """The end against the beginning."""
     memory, cpu, wall = last.memory / first.memory - 1, last.cpu / first.cpu, last.wall / first.wall
+    images = last.images - first.images
+    each = (last.memory - first.memory - images) / max(1, last.answers - first.answers)
     return (
-        f"from {first.answers} to {last.answers} answers: memory {memory:+.1%} (aim < 20 %), "
+        f"from {first.answers} to {last.answers} answers: memory {memory:+.1%} (aim < 20 %): "
+        f"images that are kept {images / 1e6:+.1f} MB, all else {each:.0f} bytes an answer; "
         f"handles {last.handles - first.handles:+d}, threads {last.threads - first.threads:+d}, "
         f"timers {last.timers - first.timers:+d}, Qt objects {last.objects - first.objects:+d}, "
         f"CPU of an answer × {cpu:.2f}, wall × {wall:.2f} (aim ≤ 1.2)"

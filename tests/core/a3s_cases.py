@@ -33,7 +33,7 @@ def facts_of(engine: Engine) -> GroupFacts:
 def facts_anew(engine: Engine) -> GroupFacts:
     """The same derived from the engine's state, without touching it."""
     context, known = engine._context, facts_of(engine)
-    links = ClusterGraph(context, known.links.similarity.astype(np.float32), UndoLog())
+    links = ClusterGraph(context, np.asarray(known.links.similarity, np.float32), UndoLog())
     return GroupFacts(context, links, Forest(context, links.similarity))
 
 
@@ -98,7 +98,11 @@ def check_derived(case: Case, engine: Engine, reload: bool = False) -> None:
     check_facts(facts, anew)
     check_forest(engine._context, facts.forest)
     if reload:
-        check_facts(facts, facts_of(case.reload(engine, engine._context.options)))
+        for kept in (False, True):  # derived again, or taken over
+            loaded = case.reload(engine, engine._context.options, kept)
+            check_facts(facts, facts_of(loaded))
+            for cluster in range(engine.partition.next_id):
+                assert dict(facts.links.links(cluster)) == dict(facts_of(loaded).links.links(cluster))
 
 
 def check_forest(context: Context, forest: Forest) -> None:
@@ -165,7 +169,7 @@ class Session:
             self._look_ahead()
         elif operation == "reload":
             before, question = self.engine.digest(), self.engine.question
-            self.engine = self.case.reload(self.engine, A3S)
+            self.engine = self.case.reload(self.engine, A3S, facts=bool(len(self.done) % 2))
             assert (self.engine.digest(), self.engine.question) == (before, question)
             self.forget()
         elif operation == "impose":

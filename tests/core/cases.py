@@ -46,8 +46,8 @@ class Case:
     def engine(self, options: StrategyOptions | None = None) -> Engine:
         return Engine(self.initial, self.views, options or StrategyOptions("a3s-paper"))
 
-    def reload(self, engine: Engine, options: StrategyOptions | None = None) -> Engine:
-        return Engine.load(self.initial, self.views, options or StrategyOptions("a3s-paper"), *engine.dump())
+    def reload(self, engine: Engine, options: StrategyOptions | None = None, facts: bool = False) -> Engine:
+        return Engine.load(self.initial, self.views, options or StrategyOptions("a3s-paper"), *engine.dump(facts))
 
     def truth(self, left: int, right: int) -> Answer:
         return Answer.SAME if self.classes[left] == self.classes[right] else Answer.DIFFERENT

@@ -181,7 +181,7 @@ def test_a_new_graph_leaves_nothing_to_undo() -> None:
     context, links = small()
     context.store.add(1, 2, Answer.DIFFERENT)
     mark = context.log.mark()
-    again = links_of(context, links.similarity.astype(np.float32))
+    again = links_of(context, np.asarray(links.similarity, np.float32))
     assert again.links(0)[1].apart
     assert context.log.mark() == mark
     context.log.rewind(mark)

@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 from threadpoolctl import threadpool_limits
 
+from a3s_desktop.core import initial_clusterings
 from a3s_desktop.core.initial_clusterings import DIRECT_LIMIT, GROUP_LIMIT, number_of_clusters
 from a3s_desktop.core.initialization import initialize, stage_count
 from a3s_desktop.core.metrics import evaluate
@@ -104,9 +105,44 @@ def test_micro_clusters_beyond_the_direct_limit(initial: str, monkeypatch: pytes
     check_whole(state, 400)
     assert "micro-clusters of 400 samples" in state.report["note"]
     assert evaluate(state.labels, classes).nmi > 0.7
-    monkeypatch.setitem(GROUP_LIMIT, initial, 2)
+
+
+def test_more_groups_than_can_be_compared_all_with_all(monkeypatch: pytest.MonkeyPatch) -> None:
+    for initial in ("spectral", "agglomerative"):
+        monkeypatch.setitem(DIRECT_LIMIT, initial, 150)
+        monkeypatch.setitem(GROUP_LIMIT, initial, 2)
+    features, classes = blobs(400, 10, 8, 0.05)
     with pytest.raises(InputError, match="too many"):
-        initialize([features], InitialOptions(initial=initial, pseudo_labels=20), Task())  # type: ignore[arg-type]
+        initialize([features], InitialOptions(initial="spectral", pseudo_labels=20), Task())
+    state = initialize([features], InitialOptions(initial="agglomerative", pseudo_labels=20, ratio=0.5), Task())
+    check_whole(state, 400)
+    assert "micro-clusters of 400 samples" in state.report["note"]
+    assert 1 < len(np.unique(state.labels)) < 10  # fewer groups than classes: classes are merged, none is cut
+    assert all(len(np.unique(state.labels[classes == c])) == 1 for c in range(10))
+
+
+def test_many_samples_go_through_k_means_in_batches(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(initial_clusterings, "MINI_BATCH_FROM", 300)
+    features, classes = blobs(1200, 24, 6, 0.05)
+    options = InitialOptions(initial="kmeans", pseudo_labels=24)
+    state = initialize([features], options, Task())
+    check_whole(state, 1200)
+    assert "in batches" in state.report["note"]
+    assert evaluate(state.labels, classes).nmi > 0.95
+    assert np.array_equal(initialize([features], options, Task()).labels, state.labels)
+
+    seen: list[float] = []
+
+    def stop_inside(progress: Progress) -> None:
+        if progress.stage.endswith("kmeans clustering"):
+            seen.append(progress.fraction)
+            if progress.fraction > 0.3:
+                task.cancel()
+
+    task = Task(stop_inside, min_interval=0.0)
+    with pytest.raises(Cancelled):
+        initialize([features], options, task)
+    assert 0.3 < seen[-1] < 0.7
 
 
 DEGENERATE = {

@@ -6,8 +6,9 @@ import numpy as np
 import pytest
 from threadpoolctl import threadpool_limits
 
-from a3s_desktop.core import learnt_metric as module
+from a3s_desktop.core import moments as moments_module
 from a3s_desktop.core.learnt_metric import LearntMetric
+from a3s_desktop.core.moments import Moments
 from a3s_desktop.core.neighbors import nearest_neighbors
 from a3s_desktop.core.partition import Partition
 from a3s_desktop.core.types import PairGraph
@@ -18,9 +19,24 @@ from tests.core.cases import graph_of
 Found = tuple[np.ndarray, PairGraph, np.ndarray]
 
 
-def metric_of(found: Found, labels: np.ndarray) -> LearntMetric:
-    features, graph, similarity = found
-    return LearntMetric(Partition(labels, UndoLog()), graph, similarity, lambda samples: features[samples])
+class Distances:
+    """Distances of pairs of clusters in the learnt metric, as a table of pairs comes to them."""
+
+    def __init__(self, partition: Partition, features: np.ndarray, graph: PairGraph, similarity: np.ndarray) -> None:
+        self.metric = LearntMetric(graph, similarity, lambda samples: features[samples])
+        self._moments = Moments(partition, lambda samples: features[samples], self.metric.whiten)
+
+    def distances(self, pairs: list[tuple[int, int]]) -> np.ndarray:
+        self._moments.renew(dict.fromkeys(cluster for pair in pairs for cluster in pair))
+        means, variances = (
+            np.array([[getattr(self._moments.of(cluster), name) for cluster in pair] for pair in pairs])
+            for name in ("turned_mean", "turned_variance")
+        )
+        return self.metric.distance(((means[:, 0] - means[:, 1]) ** 2).sum(axis=1) + variances.sum(axis=1))
+
+
+def metric_of(found: Found, labels: np.ndarray) -> Distances:
+    return Distances(Partition(labels, UndoLog()), *found)
 
 
 @pytest.fixture
@@ -51,13 +67,17 @@ def test_distances_are_those_of_the_members(streaks: Found) -> None:
     """The root mean square over all pairs of members; and a cluster that changed is measured anew."""
     single = metric_of(streaks, np.arange(120, dtype=np.int32))
     labels = (np.arange(120) % 5).astype(np.int32)
-    metric = metric_of(streaks, labels)
+    partition = Partition(labels, UndoLog())
+    metric = Distances(partition, *streaks)
     first, second = np.flatnonzero(labels == 1), np.flatnonzero(labels == 3)
-    scaled = single.distances([(int(a), int(b)) for a in first for b in second]) * metric._spread + metric._middle
-    expected = (np.sqrt((scaled**2).mean()) - metric._middle) / metric._spread
+    scaled = (
+        single.distances([(int(a), int(b)) for a in first for b in second]) * metric.metric.spread
+        + metric.metric.middle
+    )
+    expected = (np.sqrt((scaled**2).mean()) - metric.metric.middle) / metric.metric.spread
     assert metric.distances([(1, 3)]) == pytest.approx([expected], abs=1e-6)
     before = metric.distances([(1, 2), (0, 4)])
-    metric._partition.merge(1, 3)
+    partition.merge(1, 3)
     after = metric.distances([(1, 2), (0, 4)])
     assert after[0] != before[0]
     assert after[1] == before[1]
@@ -67,7 +87,7 @@ def test_neither_blocks_nor_threads_change_a_distance(streaks: Found, monkeypatc
     labels = (np.arange(120) // 4).astype(np.int32)
     pairs = [(a, b) for a in range(30) for b in range(a)]
     expected = metric_of(streaks, labels).distances(pairs)
-    monkeypatch.setattr(module, "BLOCK", 5)
+    monkeypatch.setattr(moments_module, "BLOCK", 5)
     for threads in (1, 2):
         with threadpool_limits(threads):
             metric = metric_of(streaks, labels)
@@ -85,15 +105,15 @@ def test_equal_samples_and_graphs_without_edges_have_distances(features: np.ndar
 
 def test_in_large_data_clusters_are_followed_by_what_came_and_went(monkeypatch: pytest.MonkeyPatch) -> None:
     """A merge, a division and a single sample that moves: as if all members were looked at again."""
-    monkeypatch.setattr(module, "LARGE", 0)
+    monkeypatch.setattr(moments_module, "LARGE", 0)
     rng = np.random.default_rng(5)
     features = rng.standard_normal((60, 6))
     indptr, indices = np.arange(61), np.roll(np.arange(60, dtype=np.int32), -1)
     graph = PairGraph(indptr, indices, np.ones((1, 60), np.float32), np.zeros(60, np.float32), -1.0)
     partition = Partition(np.repeat(np.arange(4), (30, 10, 15, 5)).astype(np.int32), UndoLog())
 
-    def metric() -> LearntMetric:
-        return LearntMetric(partition, graph, np.ones(60), lambda samples: features[samples])
+    def metric() -> Distances:
+        return Distances(partition, features, graph, np.ones(60))
 
     followed = metric()
 

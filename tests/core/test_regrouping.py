@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from scipy.cluster.hierarchy import fcluster, linkage
 from scipy.spatial.distance import squareform
 
-from a3s_desktop.core.cluster_graph import exact
+from a3s_desktop.core.edge_values import exact
 from a3s_desktop.core.fpc import compact, fpc
 from a3s_desktop.core.initialization import initialize
 from a3s_desktop.core.metrics import evaluate

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 
 import numpy as np
 import pytest
 
 from a3s_desktop.core.types import Answer
-from a3s_desktop.session.history import HistoryNode
+from a3s_desktop.session.chain import HistoryNode
 from a3s_desktop.session.listing import EntryGroup, HistoryFilter
 from a3s_desktop.session.operations import Finish, Junk, Rename
 from a3s_desktop.session.session import Session
@@ -190,22 +190,20 @@ def test_answers_of_a_day_are_counted_whatever_the_clock_showed_before(
     assert session.listing.times(10 * day, 11 * day, newest=1).newest == wanted[-1:]
 
 
-def test_counting_a_long_day_looks_only_at_what_is_new(blobs: Data) -> None:
+def test_counting_a_long_day_looks_only_at_what_is_new(blobs: Data, monkeypatch: pytest.MonkeyPatch) -> None:
     session = blobs.session()
     for _ in range(8):
         blobs.answer(session)
     assert session.listing.times(0.0).count == 8
-    listing = session.listing
     looked: list[int] = []
+    since = HistoryNode.since
 
-    class Watched(list[HistoryNode]):
-        def __getitem__(self, key):  # type: ignore[no-untyped-def]
-            found = super().__getitem__(key)
-            if isinstance(key, slice):
-                looked.extend(node.count for node in found)
-            return found
+    def watched(node: HistoryNode, number: int) -> Iterator[HistoryNode]:
+        for one in since(node, number):
+            looked.append(one.count)
+            yield one
 
-    listing._nodes = Watched(listing._nodes)
+    monkeypatch.setattr(HistoryNode, "since", watched)
     blobs.answer(session)
     assert session.listing.times(0.0).count == 9
     assert looked == [9]

@@ -11,7 +11,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from a3s_desktop.core.types import Answer
+from a3s_desktop.core import initial_clusterings
+from a3s_desktop.core.types import Answer, InitialOptions
 from a3s_desktop.errors import (
     Cancelled,
     InputError,
@@ -50,6 +51,23 @@ def test_a_new_project_is_ready_for_its_first_question(make_spec: MakeSpec) -> N
     assert stages == sorted(stages)
     assert max(stages) == reports[-1].count - 1
     assert all(entry.stage for entry in reports)
+
+
+def test_a_first_clustering_that_did_not_look_at_everything_is_told_until_there_are_answers(
+    make_spec: MakeSpec, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(initial_clusterings, "MINI_BATCH_FROM", 20)
+    spec = make_spec(initial=InitialOptions(initial="kmeans"))
+    create_project(spec, Task()).close()
+    session, report = open_session(spec.folder)
+    assert report.warnings == ("K-means went through the 48 samples in batches.",)
+    question = session.state.question
+    assert question is not None
+    session.answer(question.id, Answer.SAME)
+    session.close()
+    session, report = open_session(spec.folder)
+    assert report.warnings == ()
+    session.close()
 
 
 def test_a_report_that_was_shown_is_not_made_again(make_spec: MakeSpec) -> None:

@@ -7,7 +7,8 @@ from dataclasses import replace
 
 import pytest
 
-from a3s_desktop.session.scale import growth, run_scale, wanted_of
+from a3s_desktop.session import kept_state
+from a3s_desktop.session.scale import growth, measure, run_scale, wanted_of
 
 
 def test_every_size_gets_a_row_and_the_growth_is_told(tmp_path):
@@ -19,6 +20,8 @@ def test_every_size_gets_a_row_and_the_growth_is_told(tmp_path):
     assert "stage one grows as N^" in told[-1]
     assert all(0 < row.ari <= row.answering.ari <= 1 and row.whole > 1 for row in rows)
     assert [row.answering.answers for row in rows] == [10, 19]
+    assert all(min(row.answering.opening, row.answering.cold, row.answering.resumed) > 0 for row in rows)
+    assert all(row.answering.kept == 0.0 for row in rows), "small projects keep no state"
     assert all(row.answering.question[0] <= row.answering.question[1] for row in rows)
     assert (tmp_path / "report" / "scale.png").read_bytes().startswith(b"\x89PNG")
     written = json.loads((tmp_path / "report" / "scale.json").read_text("utf-8"))
@@ -33,3 +36,11 @@ def test_every_size_gets_a_row_and_the_growth_is_told(tmp_path):
     million = replace(large, samples=1_000_000, wall=910.0)
     assert not {line.name: line.holds for line in wanted_of(million, [large, million])}["stage one against 100,000"]
     assert wanted_of(rows[0], rows) == []
+
+
+def test_a_large_project_is_opened_by_its_kept_state(tmp_path, monkeypatch):
+    monkeypatch.setattr(kept_state, "KEPT_FROM", 0)
+    row = measure(300, "easy", tmp_path)
+    assert row.answering.kept > 0.0
+    assert row.answering.snapshot[1] > 0.0
+    assert row.answering.answers == 10

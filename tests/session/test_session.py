@@ -406,8 +406,8 @@ def test_a_snapshot_of_an_older_program_is_passed_over(blobs: Data, monkeypatch:
     monkeypatch.setattr(replay_module, "SNAPSHOT_FORMAT", 2)
     real = Engine.dump
 
-    def narrow(engine: Engine) -> tuple[dict[str, np.ndarray], dict[str, Any]]:
-        arrays, meta = real(engine)
+    def narrow(engine: Engine, facts: bool) -> tuple[dict[str, np.ndarray], dict[str, Any]]:
+        arrays, meta = real(engine, facts)
         short = {name: array[:, 3:] if name.startswith("rows.") else array for name, array in arrays.items()}
         return short, meta
 

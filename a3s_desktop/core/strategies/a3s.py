@@ -20,12 +20,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from itertools import product
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from a3s_desktop.core.cluster_graph import ClusterGraph, exact
+from a3s_desktop.core.cluster_graph import ClusterGraph
 from a3s_desktop.core.context import Context, Step
+from a3s_desktop.core.edge_values import Similarities
 from a3s_desktop.core.forest import Forest
 from a3s_desktop.core.group_facts import GroupFacts
 from a3s_desktop.core.link_model import FACTS, fit, inner_prior, merge_prior, probability
@@ -118,22 +120,25 @@ class A3S:
 
     # --- the parts that are derived
 
-    def _similarity(self, context: Context) -> npt.NDArray[np.float64]:
+    def facts(self, context: Context) -> dict[str, npt.NDArray[Any]]:
+        """The derived parts as arrays, for `Context.facts` of an engine that takes up this state."""
+        return self._attached(context).arrays()
+
+    def _similarity(self, context: Context) -> Similarities:
         """Of the graph's edges; where stage one did not compare neighbourhoods, the probability takes its place."""
         graph = context.graph
-        if graph.similarity is not None:
-            return exact(graph.similarity)
-        return exact(1.0 / (1.0 + np.exp(-graph.logodds)))
+        return Similarities(graph.logodds, True) if graph.similarity is None else Similarities(graph.similarity)
 
     def _attached(self, context: Context) -> GroupFacts:
         """The derived parts, made when a step is first asked of this engine: at its begin, or after its load."""
         for watcher in context.watchers:
             if isinstance(watcher, GroupFacts):
                 return watcher
-        similarity = self._similarity(context)
-        links = ClusterGraph(context, similarity)
+        similarity, saved = self._similarity(context), context.facts
+        context.facts = None
+        links = ClusterGraph(context, similarity, saved=saved)
         forest = Forest(context, similarity)
-        facts = GroupFacts(context, links, forest)
+        facts = GroupFacts(context, links, forest, saved)
         context.watchers += [links, forest, facts]
         context.divider = forest.cut_between
         return facts
@@ -181,9 +186,9 @@ class A3S:
         yield from ()
         context.values["joined_at"] = self._answered(context)
         while True:
-            pairs = facts.pairs.scored(context.values["merge_weights"], _worth_of_joining)
-            near = np.flatnonzero((pairs.chance >= SURE - 1e-6) & ~pairs.mixed)
-            first, second, chance = pairs.first[near], pairs.second[near], pairs.chance[near].round(9)
+            weights = context.values["merge_weights"]
+            first, second, chance = facts.pairs.likely(weights, _worth_of_joining, SURE - 1e-6)
+            chance = chance.round(9)
             sure = np.flatnonzero((chance >= SURE) & ~_of_any(context.barred(), first, second))
             used: set[int] = set()
             for k in sure[np.lexsort((second[sure], first[sure], -chance[sure]))].tolist():
@@ -209,7 +214,7 @@ class A3S:
 
     def _best_merge(self, context: Context, facts: GroupFacts, barred: frozenset[int]) -> _Candidate | None:
         pairs = facts.pairs.scored(context.values["merge_weights"], _worth_of_joining)
-        for gain, k in pairs.ranking.descending(pairs.first, pairs.second):
+        for gain, k in pairs.best:
             a, b = int(pairs.first[k]), int(pairs.second[k])
             if a not in barred and b not in barred:
                 pair = self._open_pair(context, facts.faces(a), facts.faces(b))
@@ -221,7 +226,7 @@ class A3S:
         weights = context.values["merge_weights"], context.values["inner_weights"]
         inner = facts.nodes.scored(*weights, _worth_of_dividing)
         forest = facts.forest
-        for gain, k in inner.ranking.descending(inner.cluster, inner.node):
+        for gain, k in inner.best:
             cluster, node = int(inner.cluster[k]), int(inner.node[k])
             if cluster not in barred:
                 left, right = forest.children(node)
