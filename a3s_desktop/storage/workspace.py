@@ -351,7 +351,7 @@ def _copy_view(
                     tr("{path} changed while it was copied.", path=files.show(view.path)), tr("Try again.")
                 )
             files.write_all(file, block.data)
-    copied = np.load(target, mmap_mode="r", allow_pickle=False)
+    copied = array_files.load_written(target)
     source = str(view.path)
     return {"source": source, "rows": count, "columns": columns, "sha256": array_files.hash_array(copied)}
 
