@@ -239,5 +239,5 @@ def test_what_the_drive_does_not_give_back_is_told_as_its_failure(tmp_path: Path
         path.unlink()
     else:
         path.write_bytes(path.read_bytes()[:-1] if damage == "cut" else bytes(500))
-    with pytest.raises(StorageFailedError, match="Reading .*features-0.npy failed"):
+    with pytest.raises(StorageFailedError, match=r"Reading .*features-0\.npy' failed"):
         array_files.load_written(path)
