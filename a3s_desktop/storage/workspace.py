@@ -7,7 +7,7 @@
     items.json        the images in row order
     features-0.npy    float32 copies of the features, row i = item i; one file per view
     labels.json       true labels (demos and experiments only)
-    artifacts/        computed results, by stage and fingerprint
+    artifacts/        computed results, by stage and fingerprint; of large projects also the engine's state
     embedding/        descriptions of the images, where the program made them
     journal.sqlite    every answer
     lock              says who has the project open
