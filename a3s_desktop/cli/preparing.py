@@ -8,7 +8,7 @@ from pathlib import Path
 
 from a3s_desktop.cli.commands import initial_options, say_checked, say_ready, strategy_options
 from a3s_desktop.cli.terminal import Console
-from a3s_desktop.errors import Cancelled, DaskError
+from a3s_desktop.errors import A3SError, Cancelled
 
 PLACE = "images"
 """Where the images are looked for, beside the project, until `locate` says where they are."""
@@ -69,7 +69,7 @@ def prepare(arguments: argparse.Namespace, console: Console) -> int:
         say_checked(report, console)
     try:
         workspace = prepare_project(spec, report, arguments.scheduler, console.task)
-    except (DaskError, Cancelled):
+    except (A3SError, Cancelled):
         if (spec.folder / "project.json").exists():
             console.note(f"What was finished is kept in {spec.folder}; the same command goes on from there.")
         raise

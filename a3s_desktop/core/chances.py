@@ -50,12 +50,17 @@ class Chances:
         self._moved: tuple[float, ...] = ()
         self._factor: Values = np.eye(FACTS)
         self._inverse: Values = np.eye(FACTS)
+        self._rearranged = False
         self._computed = 0  # rows computed for the last question
 
-    def forget(self) -> None:
-        """All rows have other places now."""
-        self._weights = ()
+    def rearrange(self, places: Places, count: int) -> None:
+        """The rows at some places stand at the beginning now, in this order, of so many; the others are gone."""
+        spare = count - len(places)
+        self._chance = np.concatenate((self._chance[places], np.zeros(spare)))
+        self._reach = np.concatenate((self._reach[places], np.zeros(spare)))
+        self._most = np.concatenate((self._most[places], np.full(spare, -np.inf)))
         self._ranking = Ranking()
+        self._rearranged = True
 
     def update(
         self,
@@ -96,7 +101,8 @@ class Chances:
         places = sorted_places(changed)
         for at in range(0, len(places), _BLOCK):
             self._compute(places[at : at + _BLOCK], rows, most, kind)
-        every = other or len(places) == count
+        every = other or self._rearranged or len(places) == count
+        self._rearranged = False
         at_once: slice | Places = slice(0, count) if every else places
         bound = self._reach[at_once] * (
             self._moved[0] if kind is None else np.where(kind[at_once], self._moved[1], self._moved[0])
@@ -149,6 +155,13 @@ def exactly(rows: Values, weights: tuple[Values, ...], kind: Flags | None = None
         other = np.flatnonzero(kind)
         found[other] = probability(rows[other], weights[1])
     return found
+
+
+def roughly(rows: Values, weights: Values) -> Values:
+    """P(same) of very many rows but for the last bits, in one product."""
+    logit = np.clip(product(rows, weights), -30.0, 30.0)
+    chance: Values = 1.0 / (1.0 + np.exp(-logit))
+    return chance
 
 
 def _differ(one: Values, other: Values) -> bool:

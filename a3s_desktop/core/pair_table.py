@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass
+from itertools import chain
 from typing import Any
 
 import numpy as np
@@ -221,7 +222,7 @@ class PairTable:
         """What is told of some clusters by all their pairs; where that changes, their pairs' facts are stale."""
         rows = [self._slots.get(cluster, {}) for cluster in clusters]
         counts = np.array([len(row) for row in rows])
-        slots = np.concatenate([np.fromiter(row.values(), np.int64, len(row)) for row in rows])
+        slots = np.fromiter(chain.from_iterable(row.values() for row in rows), np.int64, int(counts.sum()))
         ids = np.array(clusters)
         now = np.zeros((len(ids), 6))
         now[:, 3] = [self._size(cluster) for cluster in clusters]
@@ -242,12 +243,12 @@ class PairTable:
     def _fill(self, present: list[tuple[int, int]]) -> None:
         slots = np.array([self._take(pair) for pair in present])
         links = [self._links.links(a)[b] for a, b in present]
-        areas = np.array([float(self._size(a) * self._size(b)) for a, b in present])
-        mean = np.array([link.total for link in links]) / areas
-        place: dict[int, int] = {}
-        left, right = np.array([[place.setdefault(cluster, len(place)) for cluster in pair] for pair in present]).T
-        self._moments.renew(place)
-        moments = [self._moments.of(cluster) for cluster in place]
+        clusters, place = np.unique(np.array(present), return_inverse=True)
+        left, right = place.reshape(-1, 2).T
+        sizes = np.array([float(self._size(cluster)) for cluster in clusters.tolist()])
+        mean = np.array([link.total for link in links]) / (sizes[left] * sizes[right])
+        self._moments.renew(clusters.tolist())
+        moments = [self._moments.of(cluster) for cluster in clusters.tolist()]
         gap = _gap([one.mean for one in moments], [one.variance for one in moments], left, right)
         turned = _gap([one.turned_mean for one in moments], [one.turned_variance for one in moments], left, right)
         self._pairs[slots] = present
@@ -286,7 +287,9 @@ class PairTable:
 def _gap(means: list[Column], variances: list[float], left: IntArray, right: IntArray) -> Column:
     """Mean squared distances of some pairs of clusters."""
     middles, variance = np.array(means), np.array(variances)
-    gap: Column = ((middles[left] - middles[right]) ** 2).sum(axis=1) + (variance[left] + variance[right])
+    apart = middles[left]
+    apart -= middles[right]
+    gap: Column = np.einsum("nd,nd->n", apart, apart) + (variance[left] + variance[right])
     return gap
 
 

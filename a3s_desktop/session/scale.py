@@ -32,7 +32,7 @@ from a3s_desktop.session.oracle import Oracle, OracleOptions
 from a3s_desktop.session.replay import EngineSource
 from a3s_desktop.session.session import Session
 from a3s_desktop.session.simulation import Stopwatch
-from a3s_desktop.storage import files
+from a3s_desktop.storage import array_files, files
 from a3s_desktop.storage.artifacts import Arrays, load_arrays, save_arrays
 from a3s_desktop.storage.journal import pack_arrays
 from a3s_desktop.storage.journal_types import MemoryJournal
@@ -205,7 +205,7 @@ def measure(samples: int, kind: str, folder: Path) -> ScaleRow:
     _, labels = face_like(samples, kind, out=table)
     table.flush()
     del table
-    features = np.load(place, mmap_mode="r", allow_pickle=False)
+    features = array_files.load_written(place)
     exact = _exact_seconds(features)
     marks: list[tuple[str, float]] = []
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import errno
 import hashlib
 import io
 import math
@@ -94,6 +95,22 @@ def load_array(path: Path, mapped: bool = True) -> npt.NDArray[Any]:
         if mapped and size and shape:
             return np.memmap(file, dtype, "r", file.tell(), shape, order)
         return np.ndarray(shape, dtype, bytearray(file.read(size)), order=order)
+
+
+def load_written(path: Path) -> npt.NDArray[Any]:
+    """What this program wrote to a ``.npy`` file a moment ago, mapped.
+
+    Raises
+    ------
+    StorageFailedError
+        The drive does not give it back, or gives back something else.
+    """
+    try:
+        return load_array(path)
+    except OSError as error:
+        raise files.read_failed(path, error) from error
+    except ValueError as error:
+        raise files.read_failed(path, OSError(errno.EIO, str(error))) from error
 
 
 def map_part(path: str, offset: int, dtype: str, shape: tuple[int, ...]) -> npt.NDArray[Any]:

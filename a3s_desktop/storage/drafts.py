@@ -76,7 +76,7 @@ class Draft:
             array_files.write_header(file, (count, columns), np.dtype(np.float32))
             for block in blocks:
                 files.write_all(file, np.ascontiguousarray(block, np.float32).data)
-        values = np.load(files.long_path(path), mmap_mode="r", allow_pickle=False)
+        values = array_files.load_written(path)
         self._facts["features"].append(
             {"source": source, "rows": count, "columns": columns, "sha256": array_files.hash_array(values)}
         )

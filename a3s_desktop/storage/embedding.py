@@ -412,4 +412,4 @@ def _completed(
 def _kept(path: Path, rows: FloatArray) -> FeatureFile:
     with files.atomic_file(path) as file:
         array_files.write_array(file, rows)
-    return FeatureFile(np.load(path, mmap_mode="r", allow_pickle=False), None, path)
+    return FeatureFile(array_files.load_written(path), None, path)

@@ -7,7 +7,7 @@
     items.json        the images in row order
     features-0.npy    float32 copies of the features, row i = item i; one file per view
     labels.json       true labels (demos and experiments only)
-    artifacts/        computed results, by stage and fingerprint
+    artifacts/        computed results, by stage and fingerprint; of large projects also the engine's state
     embedding/        descriptions of the images, where the program made them
     journal.sqlite    every answer
     lock              says who has the project open
@@ -351,7 +351,7 @@ def _copy_view(
                     tr("{path} changed while it was copied.", path=files.show(view.path)), tr("Try again.")
                 )
             files.write_all(file, block.data)
-    copied = np.load(target, mmap_mode="r", allow_pickle=False)
+    copied = array_files.load_written(target)
     source = str(view.path)
     return {"source": source, "rows": count, "columns": columns, "sha256": array_files.hash_array(copied)}
 

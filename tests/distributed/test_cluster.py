@@ -95,11 +95,16 @@ def edges(state: InitialState) -> np.ndarray:
 
 
 def without_dask(folder: Path) -> None:
-    """A laptop reads the project and exports it."""
+    """A laptop reads the project, answers its first question and exports it."""
     program = (
         "import sys; sys.modules['dask'] = sys.modules['distributed'] = None\n"
         "from a3s_desktop import cli\n"
+        "from a3s_desktop.core.types import Answer\n"
+        "from a3s_desktop.session.opening import Path, open_session\n"
         "assert cli.main(['info', 'p', '--json']) == 0\n"
+        "session, _ = open_session(Path('p'))\n"
+        "session.answer(session.state.question.id, Answer.SAME)\n"
+        "session.close()\n"
         "assert cli.main(['export', 'p', '--format', 'csv', '--out', 'groups.csv']) == 0\n"
     )
     run = subprocess.run(

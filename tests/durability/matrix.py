@@ -100,6 +100,7 @@ class Trial:
     def _find(self, what: str, text: str) -> None:
         setattr(self.tally, what, getattr(self.tally, what) + 1)
         self.tally.findings.append(f"{what}: {text}")
+        sys.stderr.write(f"{what}: {text}\n")  # at once: a run may take hours, and be ended
 
     def _judge(self, fault: Fault, raised: BaseException | None, where: str) -> None:
         if raised is None:

@@ -30,6 +30,7 @@ CHANGING_OS = {
 CHANGING_PATH = {"write_text", "write_bytes", "mkdir", "rmdir", "unlink", "symlink_to", "hardlink_to"}
 QT = {"QFile", "QSaveFile", "QSettings", "QTemporaryFile", "QTemporaryDir", "QLockFile"}
 WRITING_NUMPY = {"save", "savez", "savez_compressed", "savetxt", "tofile", "memmap"}
+READING_NUMPY = {"load", "loadtxt", "genfromtxt", "fromfile"}  # their errors are not the program's
 HANDLERS = {"FileHandler", "RotatingFileHandler", "TimedRotatingFileHandler"}
 
 
@@ -62,6 +63,7 @@ def offences(source: str) -> Iterator[str]:
             or (owner == "tempfile" and name != "gettempdir")
             or (owner in ("sqlite3", "dbapi2") and name == "connect")
             or (owner in ("np", "numpy") and name in WRITING_NUMPY and not _into_handle(node))
+            or (owner in ("np", "numpy") and name in READING_NUMPY)
             or (name in CHANGING_PATH and owner not in ("files", "os"))
             or (name in ("rename", "touch") and owner in ("path", "folder", "target", "source", "out"))
             or (isinstance(called, ast.Name) and name == "open" and set(_mode(node, 1)) & set("wax+"))
@@ -105,6 +107,7 @@ def test_nothing_is_written_past_the_layer(path: Path) -> None:
         "tempfile.mkstemp()",
         "sqlite3.connect(p)",
         "np.save(p / 'x.npy', a)",
+        "np.load(p)",
         "QSettings()",
         "logging.FileHandler(p)",
         "image.save(str(p))",

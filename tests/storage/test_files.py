@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 from a3s_desktop.errors import Cancelled, ProjectError, ProjectLockedError, StorageFailedError
-from a3s_desktop.storage import files
+from a3s_desktop.storage import array_files, files
 from a3s_desktop.storage.artifacts import ArtifactStore, load_arrays, save_arrays
 from a3s_desktop.storage.lock import FileLock
 from a3s_desktop.task import Task
@@ -227,3 +227,17 @@ def test_lock_where_nothing_can_be_written(tmp_path: Path) -> None:
     with pytest.raises(ProjectError, match="cannot be opened for writing") as caught:
         FileLock(tmp_path / "file" / "lock").acquire()
     assert "read-only" in caught.value.hint
+
+
+@pytest.mark.parametrize("damage", ["gone", "cut", "other"])
+def test_what_the_drive_does_not_give_back_is_told_as_its_failure(tmp_path: Path, damage: str) -> None:
+    path = tmp_path / "features-0.npy"
+    with files.atomic_file(path) as file:
+        array_files.write_array(file, np.arange(12.0))
+    assert array_files.load_written(path).tolist() == list(range(12))
+    if damage == "gone":
+        path.unlink()
+    else:
+        path.write_bytes(path.read_bytes()[:-1] if damage == "cut" else bytes(500))
+    with pytest.raises(StorageFailedError, match=r"Reading .*features-0\.npy' failed"):
+        array_files.load_written(path)

@@ -25,13 +25,13 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from a3s_desktop.core.chances import exactly, roughly
 from a3s_desktop.core.cluster_graph import ClusterGraph
 from a3s_desktop.core.context import Context, Step
 from a3s_desktop.core.edge_values import Similarities
 from a3s_desktop.core.forest import Forest
 from a3s_desktop.core.group_facts import GroupFacts
 from a3s_desktop.core.link_model import FACTS, fit, inner_prior, merge_prior, probability
-from a3s_desktop.core.node_table import Inner
 from a3s_desktop.core.outlook import LEAST_CHANCE, MEMORY, RAISED, Outlook, forecast, load
 from a3s_desktop.core.types import Answer, IntArray, Reason
 
@@ -108,12 +108,14 @@ class A3S:
             kind: fit(context.growing(kind, FACTS + 1).array(), prior, MEMORY)
             for kind, prior in (("merges", merge_prior()), ("inner", inner_prior()))
         }
-        chance = probability(pairs.rows, context.values["merge_weights"])
-        near = (chance >= RAISED) & ~_of_any(barred, pairs.first, pairs.second)
+        near = roughly(pairs.rows, context.values["merge_weights"]) >= RAISED
+        near &= ~_of_any(barred, pairs.first, pairs.second)
         joins = probability(pairs.rows[near], weights["merges"])
-        chance = 1.0 - _inner_chance(inner, context.values["merge_weights"], context.values["inner_weights"])
+        chance = 1.0 - roughly(inner.rows, context.values["inner_weights"])
+        guessed = np.flatnonzero(inner.guess)
+        chance[guessed] = 1.0 - roughly(inner.rows[guessed], context.values["merge_weights"])
         raised = inner.part((chance >= RAISED) & ~_of_any(barred, inner.cluster))
-        divides = 1.0 - _inner_chance(raised, weights["merges"], weights["inner"])
+        divides = 1.0 - exactly(raised.rows, (weights["inner"], weights["merges"]), raised.guess)
         found = forecast(load(pairs.first[near], pairs.second[near], joins, divides), answered)
         self._outlook = (answered, found) if len(pairs.first) + len(inner.node) > _MANY else None
         return found
@@ -264,9 +266,3 @@ def _worth_of_dividing(chance: npt.NDArray[np.float64], entropy: npt.NDArray[np.
     gain = (chance * entropy * (2.0 - TYPICAL_NMI)).round(9)
     gain[chance < LEAST_CHANCE] = 0.0
     return gain
-
-
-def _inner_chance(
-    inner: Inner, guessed: npt.NDArray[np.float64], own: npt.NDArray[np.float64]
-) -> npt.NDArray[np.float64]:
-    return probability(inner.rows, np.where(inner.guess[:, None], guessed[None], own[None]))
