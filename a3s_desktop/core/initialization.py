@@ -16,7 +16,7 @@ from a3s_desktop.core.initial_clusterings import initial_clustering
 from a3s_desktop.core.inverted_index import EXACT_UP_TO, approximate_neighbors
 from a3s_desktop.core.neighbors import has_unit_norm, nearest_neighbors, normalise, scaled, unscaled
 from a3s_desktop.core.refinement import jaccard_similarity
-from a3s_desktop.core.regrouping import regroup
+from a3s_desktop.core.regrouping import KEPT, KEPT_OF_A_NUMBER, regroup
 from a3s_desktop.core.types import INITIAL_CLUSTERINGS, FloatArray, InitialOptions, InitialState, IntArray, PairGraph
 from a3s_desktop.core.views import Edges, fuse, union_edges
 from a3s_desktop.errors import InputError
@@ -91,7 +91,7 @@ def initialize(
         labels, note = found["labels"], str(found["note"])
     if options.refine and options.regroup:
         task.stage(tr("Grouping images once more"))
-        labels = regroup(graph, labels, task)
+        labels = regroup(graph, labels, task, KEPT if options.initial == "fpc" else KEPT_OF_A_NUMBER)
     sizes = np.bincount(labels)
     report = {
         "samples": n,

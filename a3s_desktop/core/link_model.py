@@ -34,7 +34,7 @@ _BELONGING = 0.4
 nearest neighbours in their own, and many more in the other. Fitted beside the other facts to the places inside clusters
 of seven feature sets (people, faces, digits), with each set's own level, it is above 0 whichever set is left out. With
 it, digits by their Fourier coefficients reach .865/.809 after 600 answers instead of .857/.798, and faces .976/.965
-after 40 instead of .973/.958; people, glyphs and views together change by less than .01 either way. From 0.7 on it
+after 40 instead of .973/.958; people and digits of several views change by less than .01 either way. From 0.7 on it
 hides other strangers: faces stay at .988."""
 
 MEMORY = 80.0

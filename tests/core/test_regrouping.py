@@ -15,7 +15,7 @@ from a3s_desktop.core.edge_values import exact
 from a3s_desktop.core.fpc import compact, fpc
 from a3s_desktop.core.initialization import initialize
 from a3s_desktop.core.metrics import evaluate
-from a3s_desktop.core.regrouping import average_linkage, regroup
+from a3s_desktop.core.regrouping import KEPT_OF_A_NUMBER, average_linkage, regroup
 from a3s_desktop.core.types import InitialOptions
 from a3s_desktop.errors import Cancelled
 from a3s_desktop.task import Task
@@ -71,7 +71,9 @@ def test_what_was_given_counts_more_than_one_deviation_and_less_than_two(other: 
     graph = graph_of(5, shared)
     similarity = np.array([0.3, 0.3, 0.4, 0.4, other, other], np.float32)  # of the edges, row by row
     graph = replace(graph, distances=np.ones((1, 6), np.float32), similarity=similarity)
-    assert regroup(graph, np.array([0, 0, 1, 2, 2], np.int32), Task()).tolist() == groups
+    together = np.array([0, 0, 1, 2, 2], np.int32)
+    assert regroup(graph, together, Task()).tolist() == groups
+    assert regroup(graph, together, Task(), KEPT_OF_A_NUMBER).tolist() == [0, 1, 1, 2, 2]
 
 
 def test_only_a_refined_graph() -> None:
