@@ -24,7 +24,7 @@ Worth = Callable[[Values, Values], Values]
 """From the chance of an answer and Δh times N, of some candidates, to the gain to be expected of asking about them."""
 
 _FEW = 2_048  # rows that are all computed with every change of the weights
-_SHARE = 8  # ... and more where a question took more than this part of all rows
+_SHARE = 8  # ... and more where by the weights before more than this part of all rows had to be computed
 _BLOCK = 65_536  # rows computed at once: it bounds memory
 _MARGIN = 1e-6  # of logarithms: far more than what rounding does to values and bounds
 _RIDGE = 1e-6  # share of the sphere in the mean of xxᵀ: some facts may be zero in all rows
@@ -51,7 +51,8 @@ class Chances:
         self._factor: Values = np.eye(FACTS)
         self._inverse: Values = np.eye(FACTS)
         self._rearranged = False
-        self._computed = 0  # rows computed for the last question
+        self._found: list[tuple[Places, Values]] = []  # places computed since, and their gains: the closest of bounds
+        self._computed = 0  # rows computed since the weights changed
 
     def rearrange(self, places: Places, count: int) -> None:
         """The rows at some places stand at the beginning now, in this order, of so many; the others are gone."""
@@ -97,7 +98,12 @@ class Chances:
                 float(np.sqrt((((new - old) @ self._factor) ** 2).sum()))
                 for new, old in zip(self._weights, self._known, strict=True)
             )
-        self._computed = 0
+            self._computed = 0
+        if not other and not self._rearranged:
+            for known, gain in self._found:
+                with np.errstate(divide="ignore"):
+                    self._ranking.put(known, np.log(gain) + _MARGIN, count)
+        self._found.clear()
         places = sorted_places(changed)
         for at in range(0, len(places), _BLOCK):
             self._compute(places[at : at + _BLOCK], rows, most, kind)
@@ -122,7 +128,10 @@ class Chances:
 
         def counted(places: Places) -> Values:
             self._computed += len(places)
-            return gains(places)
+            gain = gains(places)
+            if len(places):
+                self._found.append((places, gain))
+            return gain
 
         return self._ranking.descending(first, second, counted)
 

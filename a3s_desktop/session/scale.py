@@ -8,6 +8,7 @@ for all rows. Then as many questions are answered by the true classes as the pap
 
 from __future__ import annotations
 
+import gc
 import json
 import math
 import multiprocessing
@@ -289,6 +290,7 @@ def _answer(state: InitialState, features: FloatArray, labels: IntArray, budget:
     source.keep(None, position)
     del position
     session, opening = made.open(features, journal)
+    gc.freeze()  # as a window does with what is loaded: no collection walks it
     while (question := session.state.question) is not None and session.state.answers < budget:
         answer = oracle.answer(question.left, question.right)
         with answering:
@@ -300,6 +302,7 @@ def _answer(state: InitialState, features: FloatArray, labels: IntArray, budget:
                 step()
     with keeping:
         blob = pack_arrays(session.engine.dump()[0])
+    gc.unfreeze()
     session.close()
     del session
     again, resumed = made.open(features, journal)
