@@ -511,7 +511,10 @@ def test_random_copies_that_diverge(small: Data, seed: int) -> None:
             assert again.empty
             for one in a.session.joint.disagreements():
                 assert one.about is not About.PAIR or one.chain
-                assert all(entry is not None for entry in one.behind)
+                # A link that theirs makes itself, before the pair that contradicts, has no other entry behind it.
+                own = [{left, right} <= set(one.entry.items) for left, right, _ in one.chain] or [False]
+                assert all(entry is not None or itself for entry, itself in zip(one.behind, own, strict=False))
+                assert not one.behind or any(entry is not None for entry in one.behind)
             assert len(a.session.joint.disagreements()) == len(state.unsettled)
             for number in state.unsettled:
                 if number in a.session.state.unsettled:
