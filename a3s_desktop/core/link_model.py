@@ -33,8 +33,8 @@ _BELONGING = 0.4
 """Mean weight of how much of a part's likeness is to its own cluster. Samples that lie between two large clusters have
 nearest neighbours in their own, and many more in the other. Fitted beside the other facts to the places inside clusters
 of seven feature sets (people, faces, digits), with each set's own level and before small clusters were allowed for, it
-is above 0 whichever set is left out; the size is an empirical choice. With it, digits by their Fourier coefficients reach
-NMI .865 and ARI .809 after 600 answers instead of .857 and .798, faces .976 and .965 after 40 instead of .973 and .958;
+is above 0 whichever set is left out; its size is an empirical choice. With it, digits by their Fourier coefficients
+reach NMI .865, ARI .809 after 600 answers instead of .857 and .798, faces .976 and .965 after 40 instead of .973, .958;
 people and digits of several views change by less than .01 either way, but for one place (people after 60 answers: ARI
 -.014). From 0.7 on it hides other strangers: faces stay at .988."""
 
