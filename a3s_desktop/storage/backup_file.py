@@ -30,6 +30,7 @@ FOLDER, SUFFIX = "backups", ".a3s-backup"
 JOURNAL, FACTS = "journal.sqlite", "backup.json"
 _FORMAT = 1
 _TRIES = 4
+_LARGEST = 1 << 30  # bytes of a backup; that of 50,000 answers has 2 million
 _END_OF_TIME = 253_402_300_800.0  # the year 10000, which no calendar here shows
 
 
@@ -115,7 +116,7 @@ def read_facts(path: Path) -> Backup:
         It is damaged, or not a backup.
     """
     try:
-        with zipfile.ZipFile(files.long_path(path)) as archive:
+        with _opened(path) as archive:
             facts = json.loads(_member(archive, FACTS))
         if facts["format"] != _FORMAT:
             raise ProjectError(
@@ -144,7 +145,7 @@ def unpack(path: Path) -> dict[str, bytes]:
         It is damaged.
     """
     try:
-        with zipfile.ZipFile(files.long_path(path)) as archive:
+        with _opened(path) as archive:
             return {name: _member(archive, name) for name in archive.namelist() if "/" not in name and "\\" not in name}
     except OSError as error:
         raise files.read_failed(path, error) from error
@@ -256,6 +257,13 @@ _DAMAGE: tuple[type[Exception], ...] = (
     *(zipfile.BadZipFile, ValueError, KeyError, TypeError, AttributeError, EOFError, OverflowError, RecursionError),
     *(NotImplementedError, RuntimeError, sqlite3.Error),
 )
+
+
+def _opened(path: Path) -> zipfile.ZipFile:
+    """The archive, read as a whole: a drive that fails would be taken for damage by the reader of archives."""
+    if files.long_path(path).stat().st_size > _LARGEST:
+        raise zipfile.BadZipFile
+    return zipfile.ZipFile(io.BytesIO(files.long_path(path).read_bytes()))
 
 
 def _member(archive: zipfile.ZipFile, name: str) -> bytes:

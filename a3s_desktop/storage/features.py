@@ -16,7 +16,7 @@ from a3s_desktop.i18n import mark, number, tr, trn
 from a3s_desktop.storage import array_files, feature_arrow, feature_text, files, tables
 from a3s_desktop.storage.feature_checks import FeatureCheck, check_features, examine, feature_problems, joined
 from a3s_desktop.storage.feature_file import FeatureFile
-from a3s_desktop.storage.zip_limits import check_archive
+from a3s_desktop.storage.zip_limits import check_archive, open_archive
 from a3s_desktop.task import Task
 
 __all__ = [
@@ -186,7 +186,7 @@ def _shape(shape: tuple[int, ...]) -> str:
 
 def _load_npz(path: Path, file: BinaryIO) -> FeatureFile:
     try:
-        with zipfile.ZipFile(file) as archive:
+        with open_archive(file) as archive:
             check_archive(archive)
             headers = {}
             for info in archive.infolist():

@@ -9,7 +9,6 @@ from __future__ import annotations
 import collections
 import io
 import pickle
-import zipfile
 from collections.abc import Callable
 from pathlib import Path
 from typing import IO, Any, NamedTuple
@@ -21,7 +20,7 @@ from a3s_desktop.errors import InputError
 from a3s_desktop.i18n import tr
 from a3s_desktop.storage import files, tables
 from a3s_desktop.storage.pickle_limits import BoundedReader, check_pickle
-from a3s_desktop.storage.zip_limits import check_archive
+from a3s_desktop.storage.zip_limits import check_archive, open_archive
 
 Weights = dict[str, npt.NDArray[Any]]
 
@@ -158,7 +157,7 @@ def _from_stream(file: IO[bytes]) -> Weights:
 
 
 def _from_zip(file: IO[bytes]) -> Weights:
-    with zipfile.ZipFile(file) as archive:
+    with open_archive(file) as archive:
         check_archive(archive)
         if sum(info.file_size for info in archive.infolist()) > MAX_BYTES:
             raise pickle.UnpicklingError(tr("it is too large"))

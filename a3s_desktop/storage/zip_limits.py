@@ -2,13 +2,31 @@
 
 from __future__ import annotations
 
+import io
 import zipfile
+from typing import IO
 
 from a3s_desktop.i18n import tr
 
+_END = (1 << 16) + 22  # bytes in which the directory's place and the longest comment are
 _MOST_MEMBERS = 10_000
 _FREE = 256 << 20  # bytes that an archive may unpack to, however short it is
 _MOST_GROWTH = 200  # times its length, beyond that; numbers, the zeros among them included, pack far less
+
+
+def open_archive(file: IO[bytes]) -> zipfile.ZipFile:
+    """An archive in an open file.
+
+    Its end is read here first: the reader of archives takes a drive that fails for a file that is no archive.
+
+    Raises
+    ------
+    zipfile.BadZipFile, OSError
+    """
+    size = file.seek(0, io.SEEK_END)
+    file.seek(max(0, size - _END))
+    file.read()
+    return zipfile.ZipFile(file)
 
 
 def check_archive(archive: zipfile.ZipFile) -> None:

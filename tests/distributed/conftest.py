@@ -1,4 +1,7 @@
-"""Dask clusters on this computer; without Dask these tests are skipped."""
+"""Dask clusters on this computer; without Dask these tests are skipped.
+
+A cluster ends with the tests of its module: its threads and processes would be found by others that look for such.
+"""
 
 from __future__ import annotations
 
@@ -10,14 +13,14 @@ import pytest
 distributed = pytest.importorskip("distributed", reason="the extra 'distributed' (Dask) is not installed")
 
 
-@pytest.fixture(scope="package")
+@pytest.fixture(scope="module")
 def two_processes() -> Iterator[str]:
     """The address of a cluster of two workers, each a process of its own."""
     with two_workers() as cluster:
         yield _warm(cluster)
 
 
-@pytest.fixture(scope="package")
+@pytest.fixture(scope="module")
 def in_process() -> Iterator[str]:
     """The address of a cluster of one worker in this process."""
     with distributed.LocalCluster(

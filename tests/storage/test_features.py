@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import io
 import pickle
 import time
@@ -15,6 +16,7 @@ from hypothesis import strategies as st
 
 from a3s_desktop.errors import A3SError, Cancelled, InputError
 from a3s_desktop.storage.features import check_features, feature_problems, load_features
+from a3s_desktop.storage.zip_limits import open_archive
 from a3s_desktop.task import Task
 
 GOOD = np.random.default_rng(1).normal(size=(6, 3))
@@ -235,3 +237,17 @@ def test_cancelled_check_stops() -> None:
 
     with pytest.raises(Cancelled):
         feature_problems(FeatureFile(GOOD, None, Path("f.npy")), task)
+
+
+def test_an_archive_on_a_drive_that_fails_is_not_called_damaged(tmp_path: Path) -> None:
+    class Failing(io.BytesIO):
+        """Can be opened, but not read."""
+
+        def read(self, _size: int | None = -1) -> bytes:
+            raise OSError(errno.EIO, "Input/output error")
+
+    np.savez(tmp_path / "features.npz", features=np.eye(4))
+    whole = (tmp_path / "features.npz").read_bytes()
+    assert open_archive(io.BytesIO(whole)).namelist() == ["features.npy"]
+    with pytest.raises(OSError, match="Input/output"):
+        open_archive(Failing(whole))
