@@ -50,7 +50,8 @@ def new(arguments: argparse.Namespace, console: Console) -> int:
         for problem in report.problems[found:]:
             console.note(f"{show(problem.path)} cannot be shown ({problem.reason}); a placeholder takes its place.")
     with create_project(spec, console.task, report) as workspace:
-        say_ready(workspace, console)
+        say_started(workspace, console)
+    say_ready(workspace, console)
     return 0
 
 
@@ -67,6 +68,14 @@ def say_checked(report: SpecReport, console: Console) -> None:
 
 
 def say_ready(workspace: Workspace, console: Console) -> None:
+    """The end of making a project, which is closed by now."""
+    from a3s_desktop.session.opening import open_once
+
+    open_once(workspace.folder, len(workspace.items))
+    console.say(f"The project is ready: {workspace.folder}")
+
+
+def say_started(workspace: Workspace, console: Console) -> None:
     """How a new project starts."""
     from a3s_desktop.session.opening import how_it_began
 
@@ -78,7 +87,6 @@ def say_ready(workspace: Workspace, console: Console) -> None:
         )
         for remark in how_it_began(initial):
             console.say(remark)
-    console.say(f"The project is ready: {workspace.folder}")
 
 
 def _describes(arguments: argparse.Namespace) -> bool:

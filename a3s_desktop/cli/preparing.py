@@ -6,7 +6,7 @@ import argparse
 import os
 from pathlib import Path
 
-from a3s_desktop.cli.commands import initial_options, say_checked, say_ready, strategy_options
+from a3s_desktop.cli.commands import initial_options, say_checked, say_ready, say_started, strategy_options
 from a3s_desktop.cli.terminal import Console
 from a3s_desktop.errors import A3SError, Cancelled
 
@@ -74,7 +74,8 @@ def prepare(arguments: argparse.Namespace, console: Console) -> int:
             console.note(f"What was finished is kept in {spec.folder}; the same command goes on from there.")
         raise
     with workspace:
-        say_ready(workspace, console)
-        if arguments.images is None:
-            console.say(f"Where the images are, it is told by: a3s-desktop locate {arguments.project} FOLDER")
+        say_started(workspace, console)
+    say_ready(workspace, console)
+    if arguments.images is None:
+        console.say(f"Where the images are, it is told by: a3s-desktop locate {arguments.project} FOLDER")
     return 0

@@ -91,13 +91,16 @@ class ClusterGraph(Watcher):
         """All linked pairs, smaller id first, in no order that has a meaning."""
         return [(a, b) for a, row in self._rows.items() for b in row if a < b]
 
-    def arrays(self, pairs: Sequence[tuple[int, int]]) -> dict[str, npt.NDArray[Any]]:
+    def arrays(self, pairs: Sequence[Sequence[int]]) -> dict[str, npt.NDArray[Any]]:
         """The links of all linked pairs, in the order of ``pairs``, as arrays."""
         links = [self._rows[a][b] for a, b in pairs]
         return {
             "lengths": self.length.scale,
-            "links": np.array([link[:3] for link in links], np.float64).reshape(-1, 3),
-            "apart": np.array([link.apart for link in links], np.bool_),
+            # One by one: making arrays of lists of tuples holds up all other threads.
+            "links": np.fromiter((value for link in links for value in link[:3]), np.float64, 3 * len(links)).reshape(
+                -1, 3
+            ),
+            "apart": np.fromiter((link.apart for link in links), np.bool_, len(links)),
         }
 
     def take_changed(self) -> set[tuple[int, int]]:

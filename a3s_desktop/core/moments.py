@@ -87,11 +87,14 @@ class Moments:
             for cluster, moment in sorted(self._known.items())
             if len(moment.members) > 1 and self._members(cluster) is moment.members
         ]
-        width = len(self._turn) + 1
+        sums = np.empty((2, len(known), len(self._turn) + 1))
+        for place, (_, one) in enumerate(known):  # row by row: making arrays of numbers holds up all other threads
+            sums[0, place, :-1], sums[0, place, -1] = one.total, one.squares
+            sums[1, place, :-1], sums[1, place, -1] = one.turned_total, one.turned_squares
         return {
             "measured": np.array([cluster for cluster, _ in known], np.int32),
-            "sums": np.array([(*one.total, one.squares) for _, one in known]).reshape(-1, width),
-            "turned_sums": np.array([(*one.turned_total, one.turned_squares) for _, one in known]).reshape(-1, width),
+            "sums": sums[0],
+            "turned_sums": sums[1],
             "squares": self._squares,
         }
 

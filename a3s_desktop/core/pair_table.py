@@ -108,7 +108,7 @@ class PairTable:
         live = np.flatnonzero(self._pairs[:, 0] >= 0)
         pairs = self._pairs[live]
         return {
-            **self._links.arrays([(a, b) for a, b in pairs.tolist()]),
+            **self._links.arrays(pairs.tolist()),
             "pairs": pairs.astype(np.int32),
             "cells": self._cells[live],
             "closed": self._apart[live, 1],

@@ -1,8 +1,8 @@
 """The engine's state with all that was derived from it, kept beside the journal, so that opening loads arrays.
 
 Deriving what a strategy knows of clusters takes as long as the making of some thousand answers; of a large project it
-is kept when the project is made, and when it is closed after many answers. Snapshots in the journal are small and made
-while somebody answers; they hold what cannot be derived.
+is kept when the project is opened without it, and when it is closed after many answers. Snapshots in the journal are
+small and made while somebody answers; they hold what cannot be derived.
 """
 
 from __future__ import annotations

@@ -13,10 +13,10 @@ from a3s_desktop.core.initialization import initialize, stage_count
 from a3s_desktop.core.types import InitialState
 from a3s_desktop.errors import ProjectError, StorageFailedError
 from a3s_desktop.i18n import percent, tr
+from a3s_desktop.session import kept_state
 from a3s_desktop.session.history import CORRECT
-from a3s_desktop.session.kept_state import KeptState
 from a3s_desktop.session.operations import parts_differ
-from a3s_desktop.session.replay import Base, EngineSource
+from a3s_desktop.session.replay import Base
 from a3s_desktop.session.session import Session
 from a3s_desktop.storage.artifacts import Arrays
 from a3s_desktop.storage.embedding import prepare
@@ -73,7 +73,7 @@ def create_project(spec: ProjectSpec, task: Task, report: SpecReport | None = No
     ------
     InputError, ProjectError, StorageFailedError, Cancelled
     """
-    stages = 3 + stage_count(max(1, len(spec.features)), spec.initial.for_strategy(spec.strategy.strategy))
+    stages = 2 + stage_count(max(1, len(spec.features)), spec.initial.for_strategy(spec.strategy.strategy))
     checks = int(report is None)
     if report is None:
         task.plan(1 + stages + 2 * (spec.embedding is not None))
@@ -134,7 +134,7 @@ def open_session(
                 )
             log.warning("Stage one of %s is missing or does not fit its features; it is run again.", folder)
             options = workspace.initial_options.for_strategy(workspace.strategy_options.strategy)
-            task.plan(stage_count(len(workspace.views()), options) + 2)
+            task.plan(stage_count(len(workspace.views()), options) + 1)
             initial = first_stage(workspace, task)
         elif not read_only:
             workspace.drop_stages(_STEP)  # the program ended between the result and this
@@ -197,7 +197,7 @@ def note_contents(workspace: Workspace, task: Task) -> None:
 
 
 def first_stage(workspace: Workspace, task: Task) -> InitialState:
-    """Stage one, from the last step that was kept, its result kept in the project; `stage_count` stages and one more.
+    """Stage one, from the last step that was kept, its result kept in the project; `stage_count` stages.
 
     Raises
     ------
@@ -208,19 +208,20 @@ def first_stage(workspace: Workspace, task: Task) -> InitialState:
     _keep_parts_apart(workspace)
     workspace.save_initial(initial)
     workspace.drop_stages(_STEP)
-    task.stage(tr("Preparing the first pair"))
-    _keep_first_state(workspace, initial)
     return initial
 
 
-def _keep_first_state(workspace: Workspace, initial: InitialState) -> None:
-    """What the first pair of a large project is chosen from: its first opening need not derive it again."""
-    kept = KeptState(workspace, len(initial.labels))
-    if kept.wanted and load_base(workspace) is None:
-        views, options = workspace.views(), workspace.strategy_options
-        source = EngineSource(initial, views, options, workspace.journal, None, workspace.epoch, kept)
-        position, _ = source.position(None)
-        source.keep(None, position)
+def open_once(folder: Path, items: int) -> None:
+    """Open a new project of so many images and close it, where that keeps what its first pair is chosen from.
+
+    Not for the window, where the project is opened next anyway.
+
+    Raises
+    ------
+    ProjectError, StorageFailedError
+    """
+    if items >= kept_state.KEPT_FROM:
+        open_session(folder)[0].close()
 
 
 def _keep_step(workspace: Workspace, name: str, work: Callable[[], Arrays]) -> Arrays:

@@ -42,7 +42,7 @@ def prepare_project(spec: ProjectSpec, report: SpecReport | None, scheduler: str
     """
     options = spec.initial.for_strategy(spec.strategy.strategy)
     folder = Path(os.path.abspath(spec.folder))
-    task.plan(4 + stage_count(len(spec.features), options))
+    task.plan(3 + stage_count(len(spec.features), options))
     task.stage(tr("Connecting to the cluster"))
     with at_work(scheduler, folder.parent, task):
         task.stage(tr("Copying the features"))

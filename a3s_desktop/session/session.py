@@ -114,6 +114,8 @@ class Session(Transactions):
         epoch = workspace.epoch if workspace is not None else 1
         kept = KeptState(workspace, len(initial.labels)) if workspace is not None else kept
         super().__init__(initial, EngineSource(initial, views, options, journal, base, epoch, kept), far, task)
+        if not read_only:
+            self._source.keep(self._history.entries, self._position)
         self._workspace = workspace
         self._read_only = read_only
         self._snapshot_every = snapshot_every

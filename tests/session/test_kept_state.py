@@ -11,11 +11,11 @@ import pytest
 from a3s_desktop.core import learnt_metric
 from a3s_desktop.session import kept_state
 from a3s_desktop.session.kept_state import KeptState
-from a3s_desktop.session.opening import create_project, open_session
+from a3s_desktop.session.opening import create_project, open_once, open_session
 from a3s_desktop.session.session import Session
 from a3s_desktop.storage import files
 from a3s_desktop.storage.workspace import ProjectSpec
-from a3s_desktop.task import Progress, Task
+from a3s_desktop.task import Task
 from tests.session.conftest import Data
 
 
@@ -29,7 +29,9 @@ def every_project_is_large(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.fixture
 def project(make_spec: Callable[..., ProjectSpec]) -> Path:
     spec = make_spec()
-    create_project(spec, Task()).close()
+    with create_project(spec, Task()) as workspace:
+        count = len(workspace.items)
+    open_once(spec.folder, count)
     return spec.folder
 
 
@@ -137,10 +139,21 @@ def test_a_damaged_state_costs_time_and_nothing_else(
     session.close()
 
 
-def test_deriving_is_told_as_a_stage(make_spec: Callable[..., ProjectSpec]) -> None:
-    told: list[Progress] = []
-    create_project(make_spec(), Task(told.append)).close()
-    assert "Preparing the first pair" in {entry.stage for entry in told}
+def test_the_first_opening_keeps_it_whatever_comes_then(
+    make_spec: Callable[..., ProjectSpec], derived: list[int]
+) -> None:
+    spec = make_spec()
+    create_project(spec, Task()).close()
+    reader, _ = open_session(spec.folder, read_only=True)
+    reader.close()
+    assert list((spec.folder / "artifacts").glob("state-*")) == []
+    first, _ = open_session(spec.folder)
+    derived.clear()
+    second, _ = open_session(spec.folder, read_only=True)  # beside it: nothing was closed yet
+    assert derived == []
+    assert look(second) == look(first)
+    second.close()
+    first.close()
 
 
 def test_small_projects_keep_none(make_spec: Callable[..., ProjectSpec], monkeypatch: pytest.MonkeyPatch) -> None:
@@ -149,4 +162,5 @@ def test_small_projects_keep_none(make_spec: Callable[..., ProjectSpec], monkeyp
     create_project(spec, Task()).close()
     session, _ = open_session(spec.folder)
     session.close()
+    open_once(spec.folder, 4_999)
     assert list((spec.folder / "artifacts").glob("state-*")) == []
