@@ -44,7 +44,7 @@ from a3s_desktop.ui.app import make_application
 from a3s_desktop.ui.program import Program
 from a3s_desktop.ui.theme import apply_theme
 
-_WARM = 1000  # answers after which the caches are as full as they become; the beginning is measured behind them
+_WARM = 1000  # answers after which the beginning is measured; images that are kept become more behind them
 _PHOTOS = 3  # of each identity
 _PATIENCE = 60_000  # ms
 
