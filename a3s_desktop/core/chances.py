@@ -9,6 +9,7 @@ above the best value found are computed. Nothing else than speed depends on the 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -19,6 +20,7 @@ from a3s_desktop.core.ranking import Ranking, sorted_places
 
 Values = npt.NDArray[np.float64]
 Places = npt.NDArray[np.int64]
+Ids = npt.NDArray[np.integer[Any]]
 Flags = npt.NDArray[np.bool_]
 Worth = Callable[[Values, Values], Values]
 """From the chance of an answer and Δh times N, of some candidates, to the gain to be expected of asking about them."""
@@ -123,7 +125,7 @@ class Chances:
         limit = np.log(least) if least > 0.0 else -np.inf
         return np.flatnonzero((self._chance + self._reach * self._moved[0] >= limit) & (self._most > -np.inf))
 
-    def best(self, first: Places, second: Places, gains: Callable[[Places], Values]) -> Iterator[tuple[float, int]]:
+    def best(self, first: Ids, second: Ids, gains: Callable[[Places], Values]) -> Iterator[tuple[float, int]]:
         """Gains and places, largest gain first; see `Ranking.descending`."""
 
         def counted(places: Places) -> Values:

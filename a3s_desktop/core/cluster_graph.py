@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Any, NamedTuple, TypeVar
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import pairwise
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
 from a3s_desktop.core.context import Context, Watcher
 from a3s_desktop.core.edge_values import Lengths, Similarities
-from a3s_desktop.core.types import Answer, PairGraph
+from a3s_desktop.core.pair_index import PairIndex, Places
+from a3s_desktop.core.types import Answer, IntArray, PairGraph
 from a3s_desktop.core.undo import UndoLog
 
-Value = TypeVar("Value")
+_BLOCK = 1 << 20
+"""Edges that are looked at in one go where all links are counted: it bounds memory."""
 
 
 class Link(NamedTuple):
@@ -25,10 +28,30 @@ class Link(NamedTuple):
     apart: bool  # some member of one is known to differ from some member of the other
 
 
+class Links(NamedTuple):
+    """Links of one cluster to m others, or of m pairs."""
+
+    others: Places
+    strengths: npt.NDArray[np.float64]  # shape (m, 3): total, largest, shortest
+    apart: npt.NDArray[np.bool_]
+
+    def part(self, chosen: Any) -> Links:
+        """Some of them."""
+        return Links(self.others[chosen], self.strengths[chosen], self.apart[chosen])
+
+
+class Changes(NamedTuple):
+    """What is to be looked at again."""
+
+    slots: Places  # whose link or sizes changed, or that were freed
+    clusters: list[int]  # whose links, or those of a cluster that they are linked with, changed
+
+
 class ClusterGraph(Watcher):
     """For each cluster, its links to others. It follows merges and divisions of the partition, and their undo.
 
-    A merge costs the links of both clusters; a division, the edges of the parts.
+    Each linked pair has a slot in some columns; slots have no order, and one that was freed is used again. A merge
+    costs the links of both clusters; a division, the edges of the parts.
 
     Attributes
     ----------
@@ -36,6 +59,12 @@ class ClusterGraph(Watcher):
         Of the graph's edges, rounded so that sums are exact.
     length : Lengths
         Of the graph's edges.
+    ends : int32, shape (capacity, 2)
+        Clusters of each pair, smaller id first; (-1, -1) where the slot is free. Like the others not to be written to.
+    strengths : float64, shape (capacity, 3)
+        Total, largest, shortest; see `Link`.
+    apart : bool, shape (capacity,)
+        See `Link`.
 
     Junk has no links.
 
@@ -65,57 +94,75 @@ class ClusterGraph(Watcher):
         self._log = log or context.log
         self.similarity = similarity if isinstance(similarity, Similarities) else Similarities(similarity)
         self.length = Lengths(context.graph, None if saved is None else saved["lengths"])
-        self._rows: dict[int, dict[int, Link]] = {}
-        self._changed: set[tuple[int, int]] = set()
+        self._free: list[int] = []
+        self._changed: set[int] = set()  # slots
+        self._around: set[int] = set()  # clusters of which a link changed
         self._resized: set[int] = set()
         if saved is not None:
-            links = [Link(*values) for values in zip(*saved["links"].T.tolist(), saved["apart"].tolist(), strict=True)]
-            self._rows = by_cluster(saved["pairs"], links)
+            self._fill([(saved["pairs"], saved["links"])])
+            self.apart[: len(saved["pairs"])] = saved["apart"]
             return
-        self._fill()
+        self._fill(list(self._counted()))
         for i, j, answer in context.store.constraints():
             if answer is Answer.DIFFERENT:
-                a, b = context.home(i), context.home(j)
-                if b in self.links(a):  # not logged: this is the state that is taken over
-                    self._set(a, b, self._rows[a][b]._replace(apart=True))
-        known = {context.home(sample) for sample in context.store.identities()}
-        for a in sorted(known):
-            for b in sorted(self.links(a).keys() & known):
-                self._set(a, b, self._rows[a][b]._replace(apart=True))
+                slot = self.slot(context.home(i), context.home(j))
+                if slot >= 0:  # not logged: this is the state that is taken over
+                    self.apart[slot] = True
+        known = np.zeros(context.partition.next_id, np.bool_)
+        known[[context.home(sample) for sample in context.store.identities()]] = True
+        if known.any():
+            self.apart |= known[self.ends].all(axis=1) & (self.ends[:, 0] >= 0)
 
-    def links(self, cluster: int) -> Mapping[int, Link]:
-        """The links of a cluster by the other cluster's id. Not to be written to; order has no meaning."""
-        return self._rows.get(cluster, {})
+    def links(self, cluster: int) -> dict[int, Link]:
+        """The links of a cluster by the other cluster's id, in no order that has a meaning."""
+        found = self._links(cluster)
+        values = zip(*found.strengths.T.tolist(), found.apart.tolist(), strict=True)
+        return dict(zip(found.others.tolist(), (Link(*value) for value in values), strict=True))
 
-    def pairs(self) -> list[tuple[int, int]]:
-        """All linked pairs, smaller id first, in no order that has a meaning."""
-        return [(a, b) for a, row in self._rows.items() for b in row if a < b]
+    def size(self, cluster: int) -> int:
+        """Number of members of a cluster."""
+        return self._partition.size(cluster)
 
-    def arrays(self, pairs: Sequence[Sequence[int]]) -> dict[str, npt.NDArray[Any]]:
-        """The links of all linked pairs, in the order of ``pairs``, as arrays."""
-        links = [self._rows[a][b] for a, b in pairs]
+    def slot(self, a: int, b: int) -> int:
+        """Where the facts of a linked pair stand; -1 where the two are not linked."""
+        return self._index.slot(a, b)
+
+    def slots(self, clusters: Sequence[int]) -> tuple[Places, Places]:
+        """How many links each of some clusters has, and their slots, cluster by cluster."""
+        return self._index.slots(clusters)
+
+    def live(self) -> Places:
+        """The slots of all linked pairs, by their smaller, then their larger id."""
+        slots = np.flatnonzero(self.ends[:, 0] >= 0)
+        return slots[np.lexsort((self.ends[slots, 1], self.ends[slots, 0]))]
+
+    def arrays(self, slots: Places) -> dict[str, npt.NDArray[Any]]:
+        """All links as arrays, in the order of `live`, which is to be given."""
         return {
             "lengths": self.length.scale,
-            # One by one: making arrays of lists of tuples holds up all other threads.
-            "links": np.fromiter((value for link in links for value in link[:3]), np.float64, 3 * len(links)).reshape(
-                -1, 3
-            ),
-            "apart": np.fromiter((link.apart for link in links), np.bool_, len(links)),
+            "pairs": self.ends[slots],
+            "links": self.strengths[slots],
+            "apart": self.apart[slots],
         }
 
-    def take_changed(self) -> set[tuple[int, int]]:
-        """Pairs (smaller id first) whose link or sizes changed since this was last called; undoing changes too."""
-        changed, self._changed = self._changed, set()
-        resized, self._resized = self._resized, set()
+    def take_changed(self) -> Changes:
+        """What changed since this was last called; undoing changes too."""
+        slots, clusters, resized = self._changed, self._around, self._resized
+        self._changed, self._around, self._resized = set(), set(), set()
         for cluster in resized:
-            changed.update((min(cluster, other), max(cluster, other)) for other in self._rows.get(cluster, ()))
-        return changed
+            others, own = self._index.row(cluster)
+            slots.update(own.tolist())
+            clusters.update(others.tolist())
+            clusters.add(cluster)
+        return Changes(np.fromiter(slots, np.int64, len(slots)), list(clusters))
 
     def set_apart(self, a: int, b: int) -> None:
         """Note that two clusters are known to differ, or know it of more members than before."""
-        link = self._rows.get(a, {}).get(b)
-        if link is not None:
-            self._put(a, b, link._replace(apart=True))
+        slot = self._index.slot(a, b)
+        if slot >= 0:
+            before = Links(np.array([b]), self.strengths[[slot]], self.apart[[slot]])
+            self._assign(a, before._replace(apart=np.array([True])))
+            self._log.push(self._assign, a, before)
 
     def touch(self, cluster: int) -> None:
         """Say that something that facts about all pairs of a cluster depend on has changed."""
@@ -133,109 +180,162 @@ class ClusterGraph(Watcher):
     def merged(self, kept: int, gone: int) -> None:
         """Follow a merge of the partition."""
         self.touch(kept)
-        for other, link in sorted(self._rows.get(gone, {}).items()):
-            self._put(gone, other, None)
-            if other == kept:
-                continue
-            present = self._rows.get(kept, {}).get(other)
-            if present is not None:
-                link = Link(
-                    present.total + link.total,
-                    max(present.largest, link.largest),
-                    min(present.shortest, link.shortest),
-                    present.apart or link.apart,
-                )
-            self._put(kept, other, link)
+        moved = self._links(gone)
+        self._detach(gone, moved)
+        moved = moved.part(moved.others != kept)
+        slots = self._index.find(kept, moved.others)
+        both, new = np.flatnonzero(slots >= 0), np.flatnonzero(slots < 0)
+        slots = slots[both]
+        before = Links(moved.others[both], self.strengths[slots], self.apart[slots])
+        joined = before.strengths + moved.strengths[both]
+        joined[:, 1] = np.maximum(before.strengths[:, 1], moved.strengths[both, 1])
+        joined[:, 2] = np.minimum(before.strengths[:, 2], moved.strengths[both, 2])
+        self._assign(kept, Links(before.others, joined, before.apart | moved.apart[both]))
+        self._log.push(self._assign, kept, before)
+        self._attach(kept, moved.part(new))
         # One of the two may have been known to differ from a cluster that only the other had an edge to.
-        for other in sorted(self._apart_from(self._partition.members(kept)) & self.links(kept).keys()):
-            if not self._rows[kept][other].apart:
+        for other in sorted(self._apart_from(self._partition.members(kept))):
+            slot = self._index.slot(kept, other)
+            if slot >= 0 and not self.apart[slot]:
                 self.set_apart(kept, other)
 
     def divided(self, old: int, parts: Sequence[int]) -> None:
         """Follow a division of the partition: the links of all parts are counted from their edges."""
-        for other in sorted(self._rows.get(old, {})):
-            self._put(old, other, None)
+        self._detach(old, self._links(old))
         labels, junk = self._partition.labels, self._context.junk.values
         for part in parts:
             members = self._partition.members(part)
             if junk[members[0]]:
                 continue
-            apart = self._apart_from(members)
+            apart = np.fromiter(self._apart_from(members), np.int64)
             edges = edges_of(self._graph, members)
             to = self._graph.indices[edges]
             others = labels[to]
             outward = (others != part) & ~junk[to]
-            for other, link in self._links_of(others[outward], edges[outward]):
-                self._put(part, other, link._replace(apart=other in apart))
+            found, strengths = self._grouped(others[outward].astype(np.int64), edges[outward])
+            self._attach(part, Links(found, strengths, np.isin(found, apart)))
 
     # --- inner workings
 
-    def _apart_from(self, members: npt.NDArray[np.int32]) -> set[int]:
+    def _links(self, cluster: int) -> Links:
+        others, slots = self._index.row(cluster)
+        return Links(others, self.strengths[slots], self.apart[slots])
+
+    def _apart_from(self, members: IntArray) -> set[int]:
         roots = {self._store.find(i) for i in members.tolist() if self._store.is_touched(i)}
         return {self._context.home(other) for root in roots for other in self._store.separated_from(root)}
 
-    def _fill(self) -> None:
-        labels = self._partition.labels
-        place = np.where(self._context.junk.values, -1, labels)
-        own = np.repeat(place, np.diff(self._graph.indptr))
-        other = place[self._graph.indices]
-        between = np.flatnonzero((own < other) & (own >= 0))
-        key = own[between].astype(np.int64) * (int(labels.max(initial=0)) + 1) + other[between]
-        for code, link in self._links_of(key, between):
-            a, b = divmod(code, int(labels.max(initial=0)) + 1)
-            self._rows.setdefault(a, {})[b] = link
-            self._rows.setdefault(b, {})[a] = link
+    def _fill(self, blocks: list[tuple[IntArray, npt.NDArray[np.float64]]]) -> None:
+        """Begin with the links of some blocks, which are emptied: a copy of all would need the memory twice."""
+        count = sum(len(ends) for ends, _ in blocks)
+        room = count + count // 16 + 1024  # what an answer adds mostly finds a place: making room moves everything
+        self.ends, self.strengths = np.full((room, 2), -1, np.int32), np.zeros((room, 3))
+        self.apart = np.zeros(room, np.bool_)
+        self._free = list(range(room - 1, count - 1, -1))
+        at = 0
+        blocks.reverse()
+        while blocks:
+            ends, strengths = blocks.pop()
+            self.ends[at : at + len(ends)], self.strengths[at : at + len(ends)] = ends, strengths
+            at += len(ends)
+        self._index = PairIndex(self.ends[:count])
 
-    def _links_of(self, groups: npt.NDArray[np.integer[Any]], edges: npt.NDArray[np.int64]) -> list[tuple[int, Link]]:
-        """One link for each group of edges, ascending."""
+    def _counted(self) -> Iterator[tuple[IntArray, npt.NDArray[np.float64]]]:
+        """All links as they are in the graph, in blocks: ends, ascending, and strengths."""
+        labels = self._partition.labels
+        home = np.where(self._context.junk.values, -1, labels).astype(np.int32)
+        width = int(labels.max(initial=0)) + 1
+        for samples in self._blocks(home):
+            edges = edges_of(self._graph, samples)
+            own = np.repeat(
+                home[samples], self._graph.indptr[samples.astype(np.int64) + 1] - self._graph.indptr[samples]
+            )
+            other = home[self._graph.indices[edges]]
+            between = np.flatnonzero(own < other)
+            key = own[between].astype(np.int64) * width + other[between]
+            codes, strengths = self._grouped(key, edges[between])
+            yield np.stack(np.divmod(codes, width), axis=1).astype(np.int32), strengths
+
+    def _blocks(self, home: IntArray) -> Iterator[IntArray]:
+        """All samples but junk, ascending by cluster, in blocks that hold whole clusters and some `_BLOCK` edges."""
+        order = np.argsort(home, kind="stable").astype(np.int32)
+        order = order[int(np.count_nonzero(home < 0)) :]
+        counts = self._graph.indptr[order.astype(np.int64) + 1] - self._graph.indptr[order]
+        starts = np.flatnonzero(np.diff(home[order], prepend=-1))
+        before = (np.cumsum(counts) - counts)[starts]  # edges of all clusters before each cluster
+        block = before // _BLOCK
+        bounds = [*starts[np.flatnonzero(np.diff(block, prepend=-1))].tolist(), len(order)]
+        for begin, end in pairwise(bounds):
+            yield order[begin:end]
+
+    def _grouped(self, groups: Places, edges: Places) -> tuple[Places, npt.NDArray[np.float64]]:
+        """The groups of some edges, ascending, and the strengths of each."""
         if not len(groups):
-            return []
+            return np.zeros(0, np.int64), np.zeros((0, 3))
         order = np.argsort(groups, kind="stable")
-        groups, similarity, length = groups[order], self.similarity[edges[order]], self.length[edges[order]]
+        groups, edges = groups[order], edges[order]
+        similarity, length = self.similarity[edges], self.length[edges]
         starts = np.flatnonzero(np.concatenate(([True], groups[1:] != groups[:-1])))
         columns = (
-            groups[starts].tolist(),
-            np.add.reduceat(similarity, starts).tolist(),
-            np.maximum.reduceat(similarity, starts).tolist(),
-            np.minimum.reduceat(length, starts).tolist(),
+            np.add.reduceat(similarity, starts),
+            np.maximum.reduceat(similarity, starts),
+            np.minimum.reduceat(length, starts),
         )
-        return [
-            (group, Link(total, largest, shortest, False))
-            for group, total, largest, shortest in zip(*columns, strict=True)
-        ]
+        return groups[starts], np.stack(columns, axis=1)
 
     def _note_size(self, cluster: int) -> None:
         self._resized.add(cluster)
 
-    def _put(self, a: int, b: int, link: Link | None) -> None:
-        old = self._rows.get(a, {}).get(b)
-        self._set(a, b, link)
-        self._log.push(self._set, a, b, old)
+    # Changes of one cluster's links. Those that are logged are taken back by those that are not.
 
-    def _set(self, a: int, b: int, link: Link | None) -> None:
-        self._changed.add((min(a, b), max(a, b)))
-        for i, j in ((a, b), (b, a)):
-            if link is None:
-                self._rows.get(i, {}).pop(j, None)
-            else:
-                self._rows.setdefault(i, {})[j] = link
+    def _attach(self, cluster: int, links: Links) -> None:
+        """Set links, some of which may be there; they are gone when this is taken back."""
+        self._assign(cluster, links)
+        self._log.push(self._remove, cluster, links.others)
 
+    def _detach(self, cluster: int, links: Links) -> None:
+        """Remove all links of a cluster, which are given."""
+        self._remove(cluster, links.others)
+        self._log.push(self._assign, cluster, links)
 
-def by_cluster(pairs: npt.NDArray[np.integer[Any]], values: Sequence[Value]) -> dict[int, dict[int, Value]]:
-    """For each cluster of some pairs, the values of its pairs by the other cluster."""
-    if not len(pairs):
-        return {}
-    own = np.concatenate((pairs[:, 0], pairs[:, 1]))
-    order = np.argsort(own, kind="stable")
-    other = np.concatenate((pairs[:, 1], pairs[:, 0]))[order].tolist()
-    found = [values[place] for place in (order % len(pairs)).tolist()]
-    own = own[order]
-    starts = np.flatnonzero(np.diff(own, prepend=-1))
-    ends = [*starts[1:].tolist(), len(own)]
-    return {
-        cluster: dict(zip(other[start:end], found[start:end], strict=True))
-        for cluster, start, end in zip(own[starts].tolist(), starts.tolist(), ends, strict=True)
-    }
+    def _assign(self, cluster: int, links: Links) -> None:
+        slots = self._index.find(cluster, links.others)
+        new = np.flatnonzero(slots < 0)
+        if len(new):
+            others = links.others[new]
+            slots[new] = taken = self._take(len(new))
+            self.ends[taken, 0], self.ends[taken, 1] = np.minimum(others, cluster), np.maximum(others, cluster)
+            self._index.put(cluster, others, taken)
+        self.strengths[slots], self.apart[slots] = links.strengths, links.apart
+        self._note(cluster, links.others, slots)
+
+    def _remove(self, cluster: int, others: Places) -> None:
+        slots = self._index.find(cluster, others)
+        there = slots >= 0
+        others, slots = others[there], slots[there]
+        self._index.drop(cluster, others)
+        self.ends[slots] = -1
+        self._free += slots.tolist()
+        self._note(cluster, others, slots)
+
+    def _note(self, cluster: int, others: Places, slots: Places) -> None:
+        if len(slots):
+            self._changed.update(slots.tolist())
+            self._around.update(others.tolist())
+            self._around.add(cluster)
+
+    def _take(self, count: int) -> Places:
+        """Some free slots; there are more where none are left."""
+        if len(self._free) < count:
+            old = len(self.ends)
+            more = max(count, old // 8, 64)
+            self.ends = np.concatenate((self.ends, np.full((more, 2), -1, np.int32)))
+            self.strengths = np.concatenate((self.strengths, np.zeros((more, 3))))
+            self.apart = np.concatenate((self.apart, np.zeros(more, np.bool_)))
+            self._free += range(old + more - 1, old - 1, -1)
+        taken = self._free[-count:]
+        del self._free[-count:]
+        return np.array(taken, np.int64)
 
 
 def edges_of(graph: PairGraph, samples: npt.NDArray[np.int32]) -> npt.NDArray[np.int64]:

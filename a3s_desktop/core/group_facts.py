@@ -80,7 +80,7 @@ class GroupFacts(Watcher):
         self._learnt = LearntMetric(context.graph, links.similarity, self.rows, metric)
         self._moments = Moments(context.partition, self.rows, self._learnt.whiten, saved)
         distances = (self.distance, self._learnt.distance)
-        self.pairs = PairTable(links, self.size, self._moments, distances, self._is_closed, saved)
+        self.pairs = PairTable(links, self._moments, distances, self._is_closed, saved)
         self.nodes = NodeTable(self._nodes_of, context.partition.cluster_ids().tolist(), known)
 
     def arrays(self) -> dict[str, npt.NDArray[Any]]:

@@ -6,7 +6,7 @@ that a cluster that changed costs a sum of two vectors, however large it is.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -26,24 +26,23 @@ without a look at all of its members."""
 BLOCK = 4_096
 """Samples whose features are held at once: memory stays small beside that of the features themselves."""
 
+_ROWS = 1_024  # clusters that are kept or copied in one go
+_NOBODY = np.zeros(0, np.int32)
 
-class Moment(NamedTuple):
-    """Of some samples: sums of their features and of their squared lengths, as they are and transformed, and what
-    follows from them: mean and total variance."""
 
-    members: IntArray
-    total: Vector
-    squares: float
-    turned_total: Vector
-    turned_squares: float
-    mean: Vector
-    variance: float
-    turned_mean: Vector
-    turned_variance: float
+class Groups(NamedTuple):
+    """Of m groups of samples: means, float64 (m, D), total variances, float64 (m,), and sizes, float64 (m,)."""
+
+    means: Matrix
+    variances: Vector
+    sizes: Vector
 
 
 class Moments:
     """Moments of the clusters of a partition, kept until a cluster changes.
+
+    Each set of members that was looked at has a place in two tables of sums; a merge finds there what it adds, for it
+    was a cluster before. A place is free again when neither a cluster nor a first sample leads to it.
 
     Parameters
     ----------
@@ -64,33 +63,47 @@ class Moments:
         saved: Mapping[str, npt.NDArray[Any]] | None = None,
     ) -> None:
         self._rows, self._turn = rows, turn
-        self._members = partition.members
+        self._members_of = partition.members
         self._is_large = len(partition.labels) > LARGE
         self._squares = np.full(len(partition.labels), np.nan)  # of samples: squared lengths, transformed, where known
-        self._known: dict[int, Moment] = {}
-        self._by_first: dict[int, Moment] = {}  # the same by the first sample: what a merge adds was a cluster before
+        count = partition.n_clusters + partition.n_singletons
+        room = count + count // 8 + 256
+        # Of each place: sums of the features and of their squared lengths, as they are and transformed.
+        self._sums, self._turned = np.empty((room, len(turn) + 1)), np.empty((room, len(turn) + 1))
+        self._variances = np.zeros((room, 2))
+        self._members: list[IntArray] = [_NOBODY] * room
+        self._uses = np.zeros(room, np.int8)
+        self._free = list(range(room - 1, -1, -1))
+        self._place: dict[int, int] = {}  # by cluster
+        self._by_first: dict[int, int] = {}  # by the first sample
         if saved is not None:
             self._squares[:] = saved["squares"]
-            rows_ = zip(saved["measured"].tolist(), saved["sums"], saved["turned_sums"], strict=True)
-            for cluster, sums, turned in rows_:
-                moment = _moment(self._members(cluster), sums[:-1], float(sums[-1]), turned[:-1], float(turned[-1]))
-                self._keep(cluster, moment)
+            members = [self._members_of(cluster) for cluster in saved["measured"].tolist()]
+            self._keep(saved["measured"].tolist(), members, saved["sums"], saved["turned_sums"])
 
-    def of(self, cluster: int) -> Moment:
-        """Moments of a cluster that was renewed since it changed."""
-        return self._known[cluster]
+    def of(self, clusters: Sequence[int]) -> tuple[Groups, Groups]:
+        """Moments of some clusters, of the features as they are and transformed."""
+        self._renew(clusters)
+        places = np.fromiter((self._place[cluster] for cluster in clusters), np.int64, len(clusters))
+        sizes = np.fromiter((len(self._members[place]) for place in places.tolist()), np.float64, len(places))
+        variances = self._variances[places]
+        return (
+            Groups(self._sums[places, :-1] / sizes[:, None], variances[:, 0], sizes),
+            Groups(self._turned[places, :-1] / sizes[:, None], variances[:, 1], sizes),
+        )
 
     def arrays(self) -> dict[str, npt.NDArray[Any]]:
         """What is known of the clusters as they are, as arrays; single samples are soon looked at again."""
         known = [
-            (cluster, moment)
-            for cluster, moment in sorted(self._known.items())
-            if len(moment.members) > 1 and self._members(cluster) is moment.members
+            (cluster, place)
+            for cluster, place in sorted(self._place.items())
+            if len(self._members[place]) > 1 and self._members_of(cluster) is self._members[place]
         ]
+        places = np.array([place for _, place in known], np.int64)
         sums = np.empty((2, len(known), len(self._turn) + 1))
-        for place, (_, one) in enumerate(known):  # row by row: making arrays of numbers holds up all other threads
-            sums[0, place, :-1], sums[0, place, -1] = one.total, one.squares
-            sums[1, place, :-1], sums[1, place, -1] = one.turned_total, one.turned_squares
+        for at in range(0, len(known), _ROWS):  # in parts: one long copy would hold up all other threads
+            part = places[at : at + _ROWS]
+            sums[0, at : at + _ROWS], sums[1, at : at + _ROWS] = self._sums[part], self._turned[part]
         return {
             "measured": np.array([cluster for cluster, _ in known], np.int32),
             "sums": sums[0],
@@ -98,81 +111,109 @@ class Moments:
             "squares": self._squares,
         }
 
-    def renew(self, clusters: Iterable[int]) -> None:
+    # --- inner workings
+
+    def _renew(self, clusters: Sequence[int]) -> None:
         """Look at those of some clusters that changed."""
         unknown: list[int] = []
         samples: list[IntArray] = []
         held = 0
         for cluster in clusters:
-            members, known = self._members(cluster), self._known.get(cluster)
-            if known is not None:
-                if known.members is members or np.array_equal(known.members, members):
+            members, place = self._members_of(cluster), self._place.get(cluster)
+            if place is not None:
+                known = self._members[place]
+                if known is members or np.array_equal(known, members):
                     continue
-                followed = self._followed(known, members) if self._is_large else None
+                followed = self._followed(place, members) if self._is_large else None
                 if followed is not None:
-                    self._keep(cluster, followed)
+                    self._keep([cluster], [members], *followed)
                     continue
             unknown.append(cluster)
             samples.append(members)
             held += len(members)
             if held >= BLOCK:
-                self._keep_all(unknown, samples)
+                self._keep(unknown, samples, *self._measured(samples))
                 unknown, samples, held = [], [], 0
-        self._keep_all(unknown, samples)
+        if unknown:
+            self._keep(unknown, samples, *self._measured(samples))
 
-    def _keep_all(self, clusters: list[int], samples: list[IntArray]) -> None:
-        for cluster, moment in zip(clusters, self._measured(samples), strict=True):
-            self._keep(cluster, moment)
+    def _keep(self, clusters: Sequence[int], members: Sequence[IntArray], sums: Matrix, turned: Matrix) -> None:
+        """Give each of some clusters a place."""
+        for at in range(0, len(clusters), _ROWS):
+            places = self._take(min(_ROWS, len(clusters) - at))
+            sizes = np.fromiter(map(len, members[at : at + _ROWS]), np.float64, len(places))
+            for kind, table, some in ((0, self._sums, sums), (1, self._turned, turned)):
+                table[places] = some[at : at + _ROWS]
+                self._variances[places, kind] = _variances(some[at : at + _ROWS], sizes)
+            for place, cluster, own in zip(places, clusters[at:], members[at:], strict=False):
+                self._members[place] = own
+                self._lead(self._place, cluster, place)
+                self._lead(self._by_first, int(own[0]), place)
 
-    def _keep(self, cluster: int, moment: Moment) -> None:
-        self._known[cluster] = self._by_first[int(moment.members[0])] = moment
+    def _lead(self, by: dict[int, int], key: int, place: int) -> None:
+        old = by.get(key)
+        by[key] = place
+        self._uses[place] += 1
+        if old is not None:
+            self._uses[old] -= 1
+            if not self._uses[old]:
+                self._members[old] = _NOBODY
+                self._free.append(old)
 
-    def _measured(self, groups: list[IntArray]) -> list[Moment]:
-        if not groups:
-            return []
-        rows = self._rows(np.concatenate(groups))
-        sizes = np.array([len(samples) for samples in groups])
-        starts = np.cumsum(sizes) - sizes
-        squares = np.add.reduceat((rows**2).sum(axis=1), starts)
-        totals = np.add.reduceat(rows, starts, axis=0)
+    def _take(self, count: int) -> list[int]:
+        if len(self._free) < count:
+            old = len(self._members)
+            more = max(count, old // 8)
+            self._sums, self._turned, self._variances = (
+                np.concatenate((table, np.zeros((more, table.shape[1]))))
+                for table in (self._sums, self._turned, self._variances)
+            )
+            self._uses = np.concatenate((self._uses, np.zeros(more, np.int8)))
+            self._members += [_NOBODY] * more
+            self._free += range(old + more - 1, old - 1, -1)
+        taken = self._free[: -count - 1 : -1]
+        del self._free[-count:]
+        return taken
+
+    def _measured(self, groups: Sequence[IntArray]) -> tuple[Matrix, Matrix]:
+        """Sums over the members of some groups."""
         samples = np.concatenate(groups)
+        rows = self._rows(samples)
+        sizes = np.fromiter(map(len, groups), np.int64, len(groups))
+        starts = np.cumsum(sizes) - sizes
+        width = rows.shape[1]
+        sums, turned_sums = np.empty((len(groups), width + 1)), np.empty((len(groups), width + 1))
+        sums[:, -1] = np.add.reduceat((rows**2).sum(axis=1), starts)
+        totals = np.add.reduceat(rows, starts, axis=0)
         unknown = np.flatnonzero(np.isnan(self._squares[samples]))
         if len(unknown):
             turned = rows[unknown] @ self._turn
             self._squares[samples[unknown]] = (turned**2).sum(axis=1)
-        turned_squares = np.add.reduceat(self._squares[samples], starts)
-        turned_totals = product(totals, self._turn)
-        return [
-            _moment(samples, total, float(square), turned_total, float(turned_square))
-            for samples, total, square, turned_total, turned_square in zip(
-                groups, totals, squares, turned_totals, turned_squares, strict=True
-            )
-        ]
+        turned_sums[:, -1] = np.add.reduceat(self._squares[samples], starts)
+        sums[:, :-1], turned_sums[:, :-1] = totals, product(totals, self._turn)
+        return sums, turned_sums
 
-    def _followed(self, known: Moment, members: IntArray) -> Moment | None:
+    def _followed(self, place: int, members: IntArray) -> tuple[Matrix, Matrix] | None:
         """A cluster renewed from the samples that came and went, where they are few; None where they are many."""
-        before = known.members
+        before = self._members[place]
         came, went = (np.setdiff1d(*pair, assume_unique=True) for pair in ((members, before), (before, members)))
         if 2 * (len(came) + len(went)) >= len(members):
             return None
-        total, squares, turned_total, turned_squares = known[1:5]
+        sums, turned = self._sums[[place]], self._turned[[place]]
         for samples, sign in ((came, 1.0), (went, -1.0)):
             if len(samples):
                 more = self._by_first.get(int(samples[0]))
-                if more is None or not np.array_equal(more.members, samples):  # not a cluster that was known before
-                    (more,) = self._measured([samples])
-                total, squares = total + sign * more.total, squares + sign * more.squares
-                turned_total = turned_total + sign * more.turned_total
-                turned_squares += sign * more.turned_squares
-        return _moment(members, total, squares, turned_total, turned_squares)
+                if more is not None and np.array_equal(self._members[more], samples):
+                    sums, turned = sums + sign * self._sums[more], turned + sign * self._turned[more]
+                else:  # not a cluster that was known before
+                    measured = self._measured([samples])
+                    sums, turned = sums + sign * measured[0], turned + sign * measured[1]
+        return sums, turned
 
 
-def _moment(members: IntArray, total: Vector, squares: float, turned_total: Vector, turned_squares: float) -> Moment:
-    count = len(members)
-    mean, turned_mean = total / count, turned_total / count
-    variances = (
-        max(0.0, square / count - float((middle**2).sum())) if count > 1 else 0.0
-        for square, middle in ((squares, mean), (turned_squares, turned_mean))
-    )
-    variance, turned_variance = variances
-    return Moment(members, total, squares, turned_total, turned_squares, mean, variance, turned_mean, turned_variance)
+def _variances(sums: Matrix, sizes: Vector) -> Vector:
+    """Total variances from sums of values and of squares; 0 for single samples."""
+    middles = sums[:, :-1] / sizes[:, None]
+    found: Vector = np.maximum(0.0, sums[:, -1] / sizes - (middles**2).sum(axis=1))
+    found[sizes == 1.0] = 0.0
+    return found

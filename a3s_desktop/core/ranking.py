@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 Values = npt.NDArray[np.float64]
 Places = npt.NDArray[np.int64]
+Ids = npt.NDArray[np.integer[Any]]
 Gains = Callable[[Places], Values]
 
 _BLOCK = 512
@@ -42,7 +44,7 @@ class Ranking:
             touched = sorted_places([places // _BLOCK])
             self._largest[touched] = blocks[touched].max(axis=1)
 
-    def descending(self, first: Places, second: Places, gains: Gains) -> Iterator[tuple[float, int]]:
+    def descending(self, first: Ids, second: Ids, gains: Gains) -> Iterator[tuple[float, int]]:
         """Gains above zero and places, largest gain first (ties: the smaller ``first``, then ``second``), computed
         only as far as they are taken. Nothing may be put meanwhile.
 

@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from a3s_desktop.core import cluster_graph
 from a3s_desktop.core.cluster_graph import ClusterGraph, edges_of
 from a3s_desktop.core.context import Context
 from a3s_desktop.core.types import Answer, PairGraph, StrategyOptions
@@ -48,6 +49,25 @@ def context_of(seed: int, density: float) -> tuple[Context, np.ndarray]:
 
 def links_of(context: Context, similarity: np.ndarray) -> ClusterGraph:
     return ClusterGraph(context, similarity)
+
+
+def pairs_of(links: ClusterGraph) -> list[tuple[int, int]]:
+    return [(a, b) for a, b in links.ends[links.live()].tolist()]
+
+
+def check_slots(links: ClusterGraph, ids: int) -> None:
+    """Every linked pair is found from both of its clusters, at one slot that no other pair has, and nothing else is."""
+    pairs = pairs_of(links)
+    assert pairs == sorted(set(pairs))
+    found = {(a, b): links.slot(a, b) for a, b in itertools.product(range(ids), repeat=2) if links.slot(a, b) >= 0}
+    assert set(found) == {pair for a, b in pairs for pair in ((a, b), (b, a))}
+    for (a, b), slot in found.items():
+        assert sorted((a, b)) == links.ends[slot].tolist()
+        assert b in links.links(a)
+    counts, slots = links.slots(range(ids))
+    assert counts.sum() == 2 * len(pairs)
+    rows = np.split(slots, np.cumsum(counts)[:-1])
+    assert all(sorted(row.tolist()) == sorted(found[a, b] for b in links.links(a)) for a, row in enumerate(rows))
 
 
 def apply(context: Context, links: ClusterGraph, operation: str, i: int, j: int) -> None:
@@ -100,11 +120,13 @@ def test_equal_the_definition_after_any_changes(seed: int, density: float, opera
         else:
             apply(context, links, operation, arguments[0], arguments[-1])
         check_links(context, links)
+    check_slots(links, context.partition.next_id)
     anew = ClusterGraph(context, similarity, UndoLog())
     for cluster in context.partition.cluster_ids().tolist():
         assert dict(links.links(cluster)) == dict(anew.links(cluster))
-    assert sorted(links.pairs()) == sorted(anew.pairs())
-    assert set(links.pairs()) >= set(links_by_definition(context, links.similarity))
+    assert pairs_of(links) == pairs_of(anew)
+    assert set(pairs_of(links)) >= set(links_by_definition(context, links.similarity))
+    check_slots(links, context.partition.next_id)
     context.log.rewind(start)
     check_links(context, links)
     assert links_by_definition(context, links.similarity) == before
@@ -112,16 +134,16 @@ def test_equal_the_definition_after_any_changes(seed: int, density: float, opera
 
 @given(st.integers(0, 10_000), OPERATIONS)
 def test_every_change_is_told(seed: int, operations: list[tuple]) -> None:
-    """A pair whose link or sizes are not what they were is among the changed."""
+    """The slots of a pair whose place, link or sizes are not what they were are among the changed, and its clusters."""
     context, similarity = context_of(seed, 0.3)
     links = links_of(context, similarity)
     context.watchers.append(links)
     links.take_changed()
-    assert links.take_changed() == set()
+    assert not len(links.take_changed().slots)
 
     def state() -> dict[tuple[int, int], tuple]:
         size = context.partition.size
-        return {(a, b): (links.links(a)[b], size(a), size(b)) for a, b in links.pairs()}
+        return {(a, b): (links.slot(a, b), links.links(a)[b], size(a), size(b)) for a, b in pairs_of(links)}
 
     marks = [context.log.mark()]
     before = state()
@@ -134,7 +156,9 @@ def test_every_change_is_told(seed: int, operations: list[tuple]) -> None:
             apply(context, links, operation, arguments[0], arguments[-1])
         after, told = state(), links.take_changed()
         different = {pair for pair in before.keys() | after.keys() if before.get(pair) != after.get(pair)}
-        assert different <= told
+        slots = {now[pair][0] for pair in different for now in (before, after) if pair in now}
+        assert slots <= set(told.slots.tolist())
+        assert {cluster for pair in different for cluster in pair} <= set(told.clusters)
         before = after
 
 
@@ -191,8 +215,8 @@ def test_a_new_graph_leaves_nothing_to_undo() -> None:
 def test_no_edges_no_links() -> None:
     context, similarity = context_of(0, 0.0)
     links = links_of(context, similarity)
-    assert links.pairs() == []
-    assert links.take_changed() == set()
+    assert pairs_of(links) == []
+    assert not len(links.take_changed().slots)
 
 
 def test_sums_are_exact_in_any_order() -> None:
@@ -238,3 +262,13 @@ def test_equal_lengths_are_all_typical() -> None:
     context.graph = replace(context.graph, distances=np.full((1, len(similarity)), 0.1, np.float32))
     links = ClusterGraph(context, similarity)
     np.testing.assert_array_equal(links.length, 0.0)
+
+
+@pytest.mark.parametrize("block", [1, 7, 50])
+def test_links_counted_in_blocks_are_the_same(monkeypatch: pytest.MonkeyPatch, block: int) -> None:
+    context, similarity = context_of(3, 0.6)
+    whole = links_of(context, similarity)
+    monkeypatch.setattr(cluster_graph, "_BLOCK", block)
+    links = links_of(context, similarity)
+    assert pairs_of(links) == pairs_of(whole)
+    assert [links.links(cluster) for cluster in range(N)] == [whole.links(cluster) for cluster in range(N)]

@@ -27,11 +27,8 @@ class Distances:
         self._moments = Moments(partition, lambda samples: features[samples], self.metric.whiten)
 
     def distances(self, pairs: list[tuple[int, int]]) -> np.ndarray:
-        self._moments.renew(dict.fromkeys(cluster for pair in pairs for cluster in pair))
-        means, variances = (
-            np.array([[getattr(self._moments.of(cluster), name) for cluster in pair] for pair in pairs])
-            for name in ("turned_mean", "turned_variance")
-        )
+        _, turned = self._moments.of([cluster for pair in pairs for cluster in pair])
+        means, variances = turned.means.reshape(len(pairs), 2, -1), turned.variances.reshape(len(pairs), 2)
         return self.metric.distance(((means[:, 0] - means[:, 1]) ** 2).sum(axis=1) + variances.sum(axis=1))
 
 
