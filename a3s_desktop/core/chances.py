@@ -3,7 +3,9 @@
 A logit that was computed with other weights has moved by x·Δw, and |x·Δw| <= |L⁻¹x| |LᵀΔw| for any invertible L
 (Cauchy-Schwarz). With LLᵀ the mean of xxᵀ over all rows, |LᵀΔw| is what logits have moved by on average. So each row
 keeps one number |L⁻¹x|, and a change of the weights costs one product and one sum a row; only rows whose bound is
-above the best value found are computed. Nothing else than speed depends on the bounds.
+above the best value found are computed. Where the bounds of a block of rows have become loose, it is computed again by
+the present weights; only so many blocks at a time, so that no answer waits for all, and each block knows its weights.
+Nothing else than speed depends on the bounds.
 """
 
 from __future__ import annotations
@@ -19,16 +21,23 @@ from a3s_desktop.core.products import product
 from a3s_desktop.core.ranking import Ranking, sorted_places
 
 Values = npt.NDArray[np.float64]
+Singles = npt.NDArray[np.float32]
 Places = npt.NDArray[np.int64]
 Ids = npt.NDArray[np.integer[Any]]
 Flags = npt.NDArray[np.bool_]
 Worth = Callable[[Values, Values], Values]
 """From the chance of an answer and Δh times N, of some candidates, to the gain to be expected of asking about them."""
 
-_FEW = 2_048  # rows that are all computed with every change of the weights
-_SHARE = 8  # ... and more where by the weights before more than this part of all rows had to be computed
-_BLOCK = 65_536  # rows computed at once: it bounds memory
-_MARGIN = 1e-6  # of logarithms: far more than what rounding does to values and bounds
+BLOCK = 4_096
+"""Rows that are computed by the same weights."""
+
+AT_ONCE = 16
+"""Blocks that are computed again in one update at most."""
+
+LOOSE = 0.02
+"""... those whose logits have moved by more than this on average."""
+
+_MARGIN = 2e-5  # of logarithms: more than what rounding to float32 does to values and bounds
 _RIDGE = 1e-6  # share of the sphere in the mean of xxᵀ: some facts may be zero in all rows
 
 
@@ -44,24 +53,26 @@ class Chances:
     def __init__(self, same: bool) -> None:
         self._sign = 1.0 if same else -1.0
         self._ranking = Ranking()
-        self._chance: Values = np.zeros(0)  # logarithm, by the weights of the last computation of all
-        self._reach: Values = np.zeros(0)
-        self._most: Values = np.zeros(0)  # logarithm of the gain of a sure answer; -inf where there is no candidate
-        self._known: tuple[Values, ...] = ()  # weights of that computation
-        self._weights: tuple[Values, ...] = ()
-        self._moved: tuple[float, ...] = ()
+        # By place, in whole blocks.
+        self._chance: Singles = np.zeros(0, np.float32)  # logarithm, by the weights that are known of the block
+        self._reach: Singles = np.zeros(0, np.float32)
+        self._most: Singles = np.zeros(0, np.float32)  # logarithm of the gain of a sure answer; -inf: no candidate
+        # By kind and block.
+        self._known: Values = np.zeros((0, 0, FACTS))
+        self._moved: Values = np.zeros((0, 0))
+        self._weights: Values = np.zeros((0, FACTS))  # by kind
         self._factor: Values = np.eye(FACTS)
         self._inverse: Values = np.eye(FACTS)
         self._rearranged = False
         self._found: list[tuple[Places, Values]] = []  # places computed since, and their gains: the closest of bounds
-        self._computed = 0  # rows computed since the weights changed
 
     def rearrange(self, places: Places, count: int) -> None:
         """The rows at some places stand at the beginning now, in this order, of so many; the others are gone."""
-        spare = count - len(places)
-        self._chance = np.concatenate((self._chance[places], np.zeros(spare)))
-        self._reach = np.concatenate((self._reach[places], np.zeros(spare)))
-        self._most = np.concatenate((self._most[places], np.full(spare, -np.inf)))
+        room = _blocks(count) * BLOCK - len(places)
+        self._reach = np.concatenate((self._reach[places], np.zeros(room, np.float32)))
+        self._most = np.concatenate((self._most[places], np.full(room, -np.inf, np.float32)))
+        self._chance = np.zeros(len(self._most), np.float32)
+        self._known, self._moved = self._known[:, :0], self._moved[:, :0]
         self._ranking = Ranking()
         self._rearranged = True
 
@@ -86,77 +97,124 @@ class Chances:
         kind : bool, shape (m,), optional
             Where the second of ``weights`` holds.
         """
-        count = len(rows)
-        self._make_room(count)
-        other = not self._weights or any(map(_differ, weights, self._weights))
+        count, now = len(rows), np.stack(weights)
+        places = sorted_places(changed)
+        if not len(self._weights):
+            self._factor = _factor(rows)
+            self._inverse = np.asarray(np.linalg.inv(self._factor).T, np.float64)
+            self._known, self._moved = np.zeros((len(now), 0, FACTS)), np.zeros((len(now), 0))
+            places = np.arange(count)
+        self._make_room(count, now)
+        other = not np.array_equal(now, self._weights)
+        every = other or self._rearranged
         if other:
-            if not self._weights or count <= _FEW or self._computed > count // _SHARE:
-                self._factor = _factor(rows)
-                self._inverse = np.asarray(np.linalg.inv(self._factor).T, np.float64)
-                self._known = tuple(some.copy() for some in weights)
-                changed = [np.arange(count)]
-            self._weights = tuple(some.copy() for some in weights)
-            self._moved = tuple(
-                float(np.sqrt((((new - old) @ self._factor) ** 2).sum()))
-                for new, old in zip(self._weights, self._known, strict=True)
-            )
-            self._computed = 0
-        if not other and not self._rearranged:
+            self._weights = now
+            self._moved = np.sqrt((((now[:, None] - self._known) @ self._factor) ** 2).sum(axis=2))
+        if not every:
             for known, gain in self._found:
                 with np.errstate(divide="ignore"):
                     self._ranking.put(known, np.log(gain) + _MARGIN, count)
         self._found.clear()
-        places = sorted_places(changed)
-        for at in range(0, len(places), _BLOCK):
-            self._compute(places[at : at + _BLOCK], rows, most, kind)
-        every = other or self._rearranged or len(places) == count
+        for at in range(0, len(places), BLOCK):
+            self._compute(places[at : at + BLOCK], rows, most, kind)
+        renewed = range(_blocks(count)) if self._rearranged else self._loose()
+        for block in renewed:
+            self._renew(block, rows, kind)
         self._rearranged = False
-        at_once: slice | Places = slice(0, count) if every else places
-        bound = self._reach[at_once] * (
-            self._moved[0] if kind is None else np.where(kind[at_once], self._moved[1], self._moved[0])
-        )
-        bound += self._chance[at_once]
-        np.minimum(bound, 0.0, out=bound)
-        bound += self._most[at_once]
-        self._ranking.put(np.arange(count) if every else places, bound, count)
+        if every:
+            self._ranking.put_from(0, self._bounds(0, count, kind), count)
+            return
+        self._ranking.put(places, self._bound(places, kind), count)
+        for block in renewed:
+            begin = block * BLOCK
+            self._ranking.put_from(begin, self._bounds(begin, min(begin + BLOCK, count), kind), count)
 
     def likely(self, least: float) -> Places:
         """Places of the candidates whose chance may be at least so much, ascending."""
         limit = np.log(least) if least > 0.0 else -np.inf
-        return np.flatnonzero((self._chance + self._reach * self._moved[0] >= limit) & (self._most > -np.inf))
+        bound = self._reach.reshape(-1, BLOCK) * self._moved.max(axis=0).astype(np.float32)[:, None]
+        bound += self._chance.reshape(-1, BLOCK)
+        return np.flatnonzero((bound.ravel() >= limit) & (self._most > -np.inf))
 
     def best(self, first: Ids, second: Ids, gains: Callable[[Places], Values]) -> Iterator[tuple[float, int]]:
         """Gains and places, largest gain first; see `Ranking.descending`."""
 
-        def counted(places: Places) -> Values:
-            self._computed += len(places)
+        def noted(places: Places) -> Values:
             gain = gains(places)
             if len(places):
                 self._found.append((places, gain))
             return gain
 
-        return self._ranking.descending(first, second, counted)
+        return self._ranking.descending(first, second, noted)
 
     # --- inner workings
 
     def _compute(self, places: Places, rows: Values, most: Callable[[Places], Values], kind: Flags | None) -> None:
-        """Chance by the known weights, reach and greatest gain of some rows."""
-        some = rows[places]
-        logit = product(some, self._known[0])
-        if kind is not None:
-            other = np.flatnonzero(kind[places])
-            logit[other] = product(some[other], self._known[1])
-        self._chance[places] = _MARGIN - np.logaddexp(0.0, -self._sign * np.clip(logit, -30.0, 30.0))
-        self._reach[places] = np.sqrt((product(some, self._inverse) ** 2).sum(axis=1)) * (1.0 + _MARGIN)
+        """All that is known of some rows, whose blocks' weights stay as they are."""
+        some, block = rows.take(places, axis=0), places // BLOCK
+        known = self._known[0, block] if kind is None else self._known[kind[places].astype(np.int64), block]
+        self._chance[places] = self._logarithm(np.einsum("nd,nd->n", some, known))
+        turned = product(some, self._inverse)
+        self._reach[places] = np.sqrt(np.einsum("nd,nd->n", turned, turned)) * (1.0 + _MARGIN)
         with np.errstate(divide="ignore"):
             self._most[places] = np.log(most(places))
 
-    def _make_room(self, count: int) -> None:
-        if count > len(self._chance):
-            more = count - len(self._chance)
-            self._chance = np.concatenate((self._chance, np.zeros(more)))
-            self._reach = np.concatenate((self._reach, np.zeros(more)))
-            self._most = np.concatenate((self._most, np.full(more, -np.inf)))
+    def _loose(self) -> list[int]:
+        """Blocks whose turn it is to be computed by the present weights, those first that are furthest from them."""
+        moved = self._moved.max(axis=0)
+        loose = np.flatnonzero(moved > LOOSE)
+        found: list[int] = loose[np.argsort(-moved[loose], kind="stable")[:AT_ONCE]].tolist()
+        return found
+
+    def _renew(self, block: int, rows: Values, kind: Flags | None) -> None:
+        """The chances of a block by the present weights."""
+        some = rows[block * BLOCK : (block + 1) * BLOCK]
+        at = slice(block * BLOCK, block * BLOCK + len(some))
+        logit = product(some, self._weights[0])
+        if kind is not None:
+            other = np.flatnonzero(kind[at])
+            logit[other] = product(some[other], self._weights[1])
+        self._chance[at] = self._logarithm(logit)
+        self._known[:, block], self._moved[:, block] = self._weights, 0.0
+
+    def _logarithm(self, logit: Values) -> Singles:
+        """Logarithms of chances, rounded up."""
+        small = (-self._sign * np.clip(logit, -30.0, 30.0)).astype(np.float32)
+        return np.float32(_MARGIN) - np.log(np.float32(1.0) + np.exp(small))
+
+    def _bounds(self, begin: int, end: int, kind: Flags | None) -> Singles:
+        """Of the logarithms of all gains from the beginning of a block on."""
+        at, blocks = slice(begin, end), slice(begin // BLOCK, _blocks(end))
+        moved = self._moved[:, blocks].astype(np.float32)
+        bound = (self._reach.reshape(-1, BLOCK)[blocks] * moved[0][:, None]).ravel()[: end - begin]
+        if kind is not None:
+            other = np.flatnonzero(kind[at])
+            bound[other] = self._reach[at][other] * moved[1][other // BLOCK]
+        bound += self._chance[at]
+        np.minimum(bound, np.float32(_MARGIN), out=bound)
+        bound += self._most[at]
+        return np.asarray(bound, np.float32)
+
+    def _bound(self, places: Places, kind: Flags | None) -> Singles:
+        """The same of some."""
+        block = places // BLOCK
+        moved = (self._moved[0, block] if kind is None else self._moved[kind[places].astype(np.int64), block]).astype(
+            np.float32
+        )
+        bound = np.minimum(self._chance[places] + self._reach[places] * moved, np.float32(_MARGIN))
+        return np.asarray(bound + self._most[places], np.float32)
+
+    def _make_room(self, count: int, weights: Values) -> None:
+        more = _blocks(count) - self._known.shape[1]
+        if more > 0:
+            self._known = np.concatenate((self._known, np.repeat(weights[:, None], more, axis=1)), axis=1)
+            self._moved = np.concatenate((self._moved, np.zeros((len(weights), more))), axis=1)
+        room = _blocks(count) * BLOCK - len(self._chance)
+        if room > 0:
+            nothing = np.zeros(room, np.float32)
+            self._chance = np.concatenate((self._chance, nothing))
+            self._reach = np.concatenate((self._reach, nothing))
+            self._most = np.concatenate((self._most, np.full(room, -np.inf, np.float32)))
 
 
 def exactly(rows: Values, weights: tuple[Values, ...], kind: Flags | None = None) -> Values:
@@ -175,8 +233,8 @@ def roughly(rows: Values, weights: Values) -> Values:
     return chance
 
 
-def _differ(one: Values, other: Values) -> bool:
-    return not np.array_equal(one, other)
+def _blocks(count: int) -> int:
+    return -(-count // BLOCK)
 
 
 def _factor(rows: Values) -> Values:

@@ -7,6 +7,7 @@ node above both, so what was joined by a guess of the model can be taken apart a
 
 from __future__ import annotations
 
+from collections import OrderedDict
 from collections.abc import Sequence
 
 import numpy as np
@@ -15,12 +16,14 @@ import numpy.typing as npt
 from a3s_desktop.core.cluster_graph import edges_of
 from a3s_desktop.core.context import Context, Watcher
 from a3s_desktop.core.edge_values import Similarities
+from a3s_desktop.core.trees import Tree
 from a3s_desktop.core.types import Answer, IntArray
 
 LARGEST_DENSE = 600
 """Clusters above this size get their tree from a spanning tree of their edges instead of average linkage, which needs
 all pairs."""
 
+_KEPT = 1 << 18  # leaves of the trees that are kept as arrays: it bounds memory
 _LEAST_DISTANCE = 1e-6  # of samples that were not said to be the same: those that were are joined first
 
 
@@ -45,6 +48,8 @@ class Forest(Watcher):
         self._face, self._guess, self._root = context.table("face"), context.table("guess"), context.table("root")
         self._n = context.graph.n
         self._prepared: dict[int, int] = {}  # first sample of a part -> its root, made ready by `cut`
+        self._trees: OrderedDict[int, Tree] = OrderedDict()  # by root, the one longest unused first
+        self._leaves = 0  # of these
 
     def grow(self) -> None:
         """Make the trees of a partition that nothing was asked of yet."""
@@ -73,38 +78,35 @@ class Forest(Watcher):
         """Whether the model joined this node's children without asking."""
         return node in self._guess
 
+    def tree(self, node: int) -> Tree:
+        """All below a node, as arrays. Not to be written to."""
+        if node < self._n:
+            return Tree.walked(node, self._n, self.children)
+        if node in self._trees:
+            self._trees.move_to_end(node)
+            return self._trees[node]
+        return self._keep(node, Tree.walked(node, self._n, self.children))
+
     def leaves(self, node: int) -> IntArray:
         """Samples below a node, int32, left to right."""
-        found: list[int] = []
-        stack = [node]
-        while stack:
-            at = stack.pop()
-            if at < self._n:
-                found.append(at)
-            else:
-                stack += (self._right[at], self._left[at])
-        return np.array(found, np.int32)
+        return self.tree(node).leaves
 
     def nodes(self, root: int) -> list[tuple[int, int, int, int]]:
         """Inner nodes as (node, start, middle, end): positions in ``leaves(root)``; a child is [start, middle) or
         [middle, end)."""
-        found: list[tuple[int, int, int, int]] = []
-        stack = [(root, 0)]
-        sizes = self._sizes(root)
-        while stack:
-            node, start = stack.pop()
-            if node < self._n:
-                continue
-            left, right = self.children(node)
-            middle = start + sizes[left]
-            found.append((node, start, middle, start + sizes[node]))
-            stack += ((left, start), (right, middle))
-        return found
+        return [(node, start, middle, end) for node, start, middle, end in self.tree(root).nodes.tolist()]
+
+    def smaller(self, cluster: int, node: int) -> int:
+        """Samples in the smaller one of the two parts below an inner node of a cluster's tree."""
+        nodes = self.tree(self.root(cluster)).nodes
+        start, middle, end = nodes[np.flatnonzero(nodes[:, 0] == node)[0], 1:].tolist()
+        return int(min(middle - start, end - middle))
 
     # --- changing
 
     def merged(self, kept: int, gone: int) -> None:
         """Put the trees of two clusters under one node."""
+        self._note_new()
         self._root[kept] = self._join(self._root[kept], self._root[gone])
         self._root.discard(gone)
 
@@ -114,6 +116,7 @@ class Forest(Watcher):
 
     def divided(self, old: int, parts: Sequence[int]) -> None:
         """Give each part of a cluster its tree: the one that `cut` made ready, else a new one."""
+        self._note_new()
         self._root.discard(old)
         for part in parts:
             first = int(self._context.partition.members(part)[0])
@@ -132,9 +135,14 @@ class Forest(Watcher):
         differ : (int, int), optional
             Samples of the first and of the second part that are known to differ; default: their faces.
         """
+        self._note_new()
+        tree = self.tree(self.root(cluster))
         first, second = self.children(node)
+        for child in (first, second):
+            self._keep(child, tree.below(child))
         faces = differ or (self.face(first), self.face(second))
-        for branch in self._branches_above(cluster, node):
+        for branch in self._branches_above(tree, node):
+            self._keep(branch, tree.below(branch))
             if self._follows_first(branch, first, second):
                 first = self._join(first, branch)
             else:
@@ -149,52 +157,42 @@ class Forest(Watcher):
     def cut_between(self, left: int, right: int) -> None:
         """Divide a cluster between two of its samples that differ: where their branches of the tree meet."""
         cluster = self._context.partition.cluster_of(left)
-        parent = self._parents(cluster)
-        above = [left]
-        while above[-1] in parent:
-            above.append(parent[above[-1]])
-        on_the_way, node = set(above), right
-        while node not in on_the_way:
-            node = parent[node]
-        below = above[above.index(node) - 1]
-        self.cut(cluster, node, (left, right) if self.children(node)[0] == below else (right, left))
+        tree = self.tree(self.root(cluster))
+        places = [tree.span(sample)[0] for sample in (left, right)]
+        node, _, middle, _ = tree.above(min(places), max(places) + 1)[-1].tolist()
+        self.cut(cluster, node, (left, right) if places[0] < middle else (right, left))
 
     # --- inner workings
 
-    def _sizes(self, root: int) -> dict[int, int]:
-        sizes: dict[int, int] = {}
-        order: list[int] = []
-        stack = [root]
-        while stack:
-            node = stack.pop()
-            order.append(node)
-            if node >= self._n:
-                stack += self.children(node)
-        for node in reversed(order):
-            sizes[node] = 1 if node < self._n else sum(sizes[child] for child in self.children(node))
-        return sizes
+    def _keep(self, node: int, tree: Tree) -> Tree:
+        """Have a tree at hand; single samples are not worth it."""
+        if node >= self._n and node not in self._trees:
+            self._trees[node] = tree
+            self._leaves += len(tree.leaves)
+            while self._leaves > _KEPT and len(self._trees) > 1:
+                self._leaves -= len(self._trees.popitem(last=False)[1].leaves)
+        return tree
 
-    def _branches_above(self, cluster: int, node: int) -> list[int]:
-        """What else hangs on the way from a node up to its root, nearest first."""
-        parent = self._parents(cluster)
+    def _note_new(self) -> None:
+        """Say that nodes from here on may be made: their numbers are given again where that is taken back."""
+        self._context.log.push(self._drop_from, self._n + len(self._left))
+
+    def _drop_from(self, first: int) -> None:
+        self._drop(*[node for node in self._trees if node >= first])
+
+    def _drop(self, *nodes: int) -> None:
+        for node in nodes:
+            tree = self._trees.pop(node, None)
+            self._leaves -= 0 if tree is None else len(tree.leaves)
+
+    def _branches_above(self, tree: Tree, node: int) -> list[int]:
+        """What else hangs on the way from a node up to the root, nearest first."""
         branches: list[int] = []
-        while node in parent:
-            left, right = self.children(parent[node])
+        for above in reversed(tree.above(*tree.span(node))[:-1, 0].tolist()):
+            left, right = self.children(above)
             branches.append(right if node == left else left)
-            node = parent[node]
+            node = above
         return branches
-
-    def _parents(self, cluster: int) -> dict[int, int]:
-        """The node above each node of a cluster's tree but the root."""
-        parent: dict[int, int] = {}
-        stack = [self._root[cluster]]
-        while stack:
-            at = stack.pop()
-            if at >= self._n:
-                for child in self.children(at):
-                    parent[child] = at
-                    stack.append(child)
-        return parent
 
     def _follows_first(self, branch: int, first: int, second: int) -> bool:
         store = self._context.store
@@ -240,7 +238,10 @@ class Forest(Watcher):
 
     def _join(self, left: int, right: int) -> int:
         """A new node above two others."""
-        return self._add(left, right, self._choose_face(left, right))
+        trees = self.tree(left), self.tree(right)
+        node = self._add(left, right, self._choose_face(left, right))
+        self._keep(node, trees[0].joined(trees[1], node))
+        return node
 
     def _add(self, left: int, right: int, face: int) -> int:
         node = self._n + len(self._left)
@@ -264,6 +265,7 @@ class Forest(Watcher):
         if len(members) > LARGEST_DENSE:
             for left, right in pairs:
                 nodes.append(self._join(nodes[left], nodes[right]))
+                self._drop(nodes[left], nodes[right])  # of no more use, and as many as there are samples
             return nodes[-1]
         faces = _faces(len(members), pairs, *inside)
         for (left, right), face in zip(pairs, faces, strict=True):

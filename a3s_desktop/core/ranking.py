@@ -30,12 +30,9 @@ class Ranking:
         self._bound: Values = np.zeros(0)
         self._largest: Values = np.zeros(0)
 
-    def put(self, places: Places, bound: Values, count: int) -> None:
+    def put(self, places: Places, bound: npt.NDArray[np.floating[Any]], count: int) -> None:
         """Set the bounds of some places, -inf where there is no candidate; ``count``: places that there are."""
-        if count > len(self._bound):
-            room = -(-max(count, 3 * len(self._bound) // 2) // _BLOCK) * _BLOCK
-            self._bound = np.concatenate((self._bound, np.full(room - len(self._bound), -np.inf)))
-            self._largest = np.concatenate((self._largest, np.full(room // _BLOCK - len(self._largest), -np.inf)))
+        self._make_room(count)
         self._bound[places] = bound
         blocks = self._bound.reshape(-1, _BLOCK)
         if len(places) > len(blocks):
@@ -43,6 +40,14 @@ class Ranking:
         else:
             touched = sorted_places([places // _BLOCK])
             self._largest[touched] = blocks[touched].max(axis=1)
+
+    def put_from(self, start: int, bound: npt.NDArray[np.floating[Any]], count: int) -> None:
+        """Set the bounds of all places from one on."""
+        self._make_room(count)
+        end = start + len(bound)
+        self._bound[start:end] = bound
+        blocks = slice(start // _BLOCK, -(-end // _BLOCK))
+        self._largest[blocks] = self._bound.reshape(-1, _BLOCK)[blocks].max(axis=1)
 
     def descending(self, first: Ids, second: Ids, gains: Gains) -> Iterator[tuple[float, int]]:
         """Gains above zero and places, largest gain first (ties: the smaller ``first``, then ``second``), computed
@@ -75,6 +80,12 @@ class Ranking:
             # The best of the rest is the next one, unless something that was not computed yet is better.
             count *= 2
             level = min(self._level(above, count), float(np.log(gain.max())) if len(gain) else np.inf, above - 1e-9)
+
+    def _make_room(self, count: int) -> None:
+        if count > len(self._bound):
+            room = -(-max(count, 3 * len(self._bound) // 2) // _BLOCK) * _BLOCK
+            self._bound = np.concatenate((self._bound, np.full(room - len(self._bound), -np.inf)))
+            self._largest = np.concatenate((self._largest, np.full(room // _BLOCK - len(self._largest), -np.inf)))
 
     def _level(self, above: float, count: int) -> float:
         """A bound that at least ``count`` candidates have, of those below another; -inf where there are no more."""

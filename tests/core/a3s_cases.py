@@ -16,6 +16,7 @@ from a3s_desktop.core.correction import Correction
 from a3s_desktop.core.engine import Engine, Mark
 from a3s_desktop.core.forest import Forest
 from a3s_desktop.core.group_facts import GroupFacts
+from a3s_desktop.core.trees import Tree
 from a3s_desktop.core.types import Answer, StrategyOptions
 from a3s_desktop.core.undo import UndoLog
 from a3s_desktop.errors import ContradictionError
@@ -121,6 +122,11 @@ def check_forest(context: Context, forest: Forest) -> None:
             assert forest.leaves(left).tolist() == leaves[start:middle]
             assert forest.leaves(right).tolist() == leaves[middle:end]
             assert forest.face(node) in (forest.face(left), forest.face(right))
+    for node, tree in forest._trees.items():  # none of a node that was taken back and made again otherwise
+        walked = Tree.walked(node, forest._n, forest.children)
+        assert_array_equal(tree.leaves, walked.leaves)
+        assert_array_equal(tree.nodes, walked.nodes)
+    assert forest._leaves == sum(len(tree.leaves) for tree in forest._trees.values())
 
 
 OPERATIONS = st.lists(

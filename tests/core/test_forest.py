@@ -121,6 +121,7 @@ def test_trees_are_whole_after_any_changes(
 ) -> None:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(forest_module, "LARGEST_DENSE", dense)
+        patch.setattr(forest_module, "_KEPT", 3 * dense)  # few are kept, or all
         context, forest = random_forest(seed, density, clusters)
         check_forest(context, forest)
         start = (context.log.mark(), state(context))

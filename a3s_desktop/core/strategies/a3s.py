@@ -179,8 +179,7 @@ class A3S:
 
     def _reason(self, facts: GroupFacts, candidate: _Candidate) -> Reason:
         if candidate.inner:
-            small = min(len(facts.forest.leaves(child)) for child in facts.forest.children(candidate.b))
-            return Reason.MEMBER if small == 1 else Reason.PURITY
+            return Reason.MEMBER if facts.forest.smaller(candidate.a, candidate.b) == 1 else Reason.PURITY
         return Reason.OUTLIER if min(facts.size(candidate.a), facts.size(candidate.b)) == 1 else Reason.MERGE
 
     def _join_sure(self, context: Context, facts: GroupFacts) -> Step:
