@@ -72,55 +72,42 @@ class Moments:
         self._sums, self._turned = np.empty((room, len(turn) + 1)), np.empty((room, len(turn) + 1))
         self._variances = np.zeros((room, 2))
         self._members: list[IntArray] = [_NOBODY] * room
+        self._sizes = np.zeros(room)
         self._uses = np.zeros(room, np.int8)
         self._free = list(range(room - 1, -1, -1))
-        self._place: dict[int, int] = {}  # by cluster
-        self._by_first: dict[int, int] = {}  # by the first sample
+        # Places by cluster and by first sample, -1 where there is none.
+        self._place = np.full(partition.next_id, -1, np.int32)
+        self._by_first = np.full(len(partition.labels), -1, np.int32)
         if saved is not None:
             self._squares[:] = saved["squares"]
             members = [self._members_of(cluster) for cluster in saved["measured"].tolist()]
             self._keep(saved["measured"].tolist(), members, saved["sums"], saved["turned_sums"])
 
-    def of(self, clusters: Sequence[int]) -> tuple[Groups, Groups]:
-        """Moments of some clusters, of the features as they are and transformed."""
-        self._renew(clusters)
-        places = np.fromiter((self._place[cluster] for cluster in clusters), np.int64, len(clusters))
-        sizes = np.fromiter((len(self._members[place]) for place in places.tolist()), np.float64, len(places))
-        variances = self._variances[places]
-        return (
-            Groups(self._sums[places, :-1] / sizes[:, None], variances[:, 0], sizes),
-            Groups(self._turned[places, :-1] / sizes[:, None], variances[:, 1], sizes),
-        )
+    def of(self, clusters: npt.NDArray[np.integer[Any]]) -> tuple[Groups, Groups]:
+        """Moments of some clusters that were renewed since they changed, of the features as they are and transformed.
 
-    def arrays(self) -> dict[str, npt.NDArray[Any]]:
-        """What is known of the clusters as they are, as arrays; single samples are soon looked at again."""
-        known = [
-            (cluster, place)
-            for cluster, place in sorted(self._place.items())
-            if len(self._members[place]) > 1 and self._members_of(cluster) is self._members[place]
-        ]
-        places = np.array([place for _, place in known], np.int64)
-        sums = np.empty((2, len(known), len(self._turn) + 1))
-        for at in range(0, len(known), _ROWS):  # in parts: one long copy would hold up all other threads
-            part = places[at : at + _ROWS]
-            sums[0, at : at + _ROWS], sums[1, at : at + _ROWS] = self._sums[part], self._turned[part]
-        return {
-            "measured": np.array([cluster for cluster, _ in known], np.int32),
-            "sums": sums[0],
-            "turned_sums": sums[1],
-            "squares": self._squares,
-        }
+        Parameters
+        ----------
+        clusters : int, shape (m,)
+        """
+        places = self._place[clusters]
+        sizes, variances = self._sizes[places], self._variances[places]
+        sums, turned = self._sums[places], self._turned[places]
+        for table in (sums, turned):
+            table /= sizes[:, None]
+        return Groups(sums[:, :-1], variances[:, 0], sizes), Groups(turned[:, :-1], variances[:, 1], sizes)
 
-    # --- inner workings
-
-    def _renew(self, clusters: Sequence[int]) -> None:
+    def renew(self, clusters: Sequence[int]) -> None:
         """Look at those of some clusters that changed."""
+        missing = max(clusters, default=0) + 1 - len(self._place)
+        if missing > 0:
+            self._place = np.concatenate((self._place, np.full(missing + 256, -1, np.int32)))
         unknown: list[int] = []
         samples: list[IntArray] = []
         held = 0
-        for cluster in clusters:
-            members, place = self._members_of(cluster), self._place.get(cluster)
-            if place is not None:
+        for cluster, place in zip(clusters, self._place[clusters].tolist(), strict=True):
+            members = self._members_of(cluster)
+            if place >= 0:
                 known = self._members[place]
                 if known is members or np.array_equal(known, members):
                     continue
@@ -137,6 +124,27 @@ class Moments:
         if unknown:
             self._keep(unknown, samples, *self._measured(samples))
 
+    def arrays(self) -> dict[str, npt.NDArray[Any]]:
+        """What is known of the clusters as they are, as arrays; single samples are soon looked at again."""
+        known = [
+            (cluster, place)
+            for cluster, place in enumerate(self._place.tolist())
+            if place >= 0 and len(self._members[place]) > 1 and self._members_of(cluster) is self._members[place]
+        ]
+        places = np.array([place for _, place in known], np.int64)
+        sums = np.empty((2, len(known), len(self._turn) + 1))
+        for at in range(0, len(known), _ROWS):  # in parts: one long copy would hold up all other threads
+            part = places[at : at + _ROWS]
+            sums[0, at : at + _ROWS], sums[1, at : at + _ROWS] = self._sums[part], self._turned[part]
+        return {
+            "measured": np.array([cluster for cluster, _ in known], np.int32),
+            "sums": sums[0],
+            "turned_sums": sums[1],
+            "squares": self._squares,
+        }
+
+    # --- inner workings
+
     def _keep(self, clusters: Sequence[int], members: Sequence[IntArray], sums: Matrix, turned: Matrix) -> None:
         """Give each of some clusters a place."""
         for at in range(0, len(clusters), _ROWS):
@@ -145,16 +153,17 @@ class Moments:
             for kind, table, some in ((0, self._sums, sums), (1, self._turned, turned)):
                 table[places] = some[at : at + _ROWS]
                 self._variances[places, kind] = _variances(some[at : at + _ROWS], sizes)
+            self._sizes[places] = sizes
             for place, cluster, own in zip(places, clusters[at:], members[at:], strict=False):
                 self._members[place] = own
                 self._lead(self._place, cluster, place)
                 self._lead(self._by_first, int(own[0]), place)
 
-    def _lead(self, by: dict[int, int], key: int, place: int) -> None:
-        old = by.get(key)
-        by[key] = place
+    def _lead(self, places: IntArray, key: int, place: int) -> None:
+        old = int(places[key])
+        places[key] = place
         self._uses[place] += 1
-        if old is not None:
+        if old >= 0:
             self._uses[old] -= 1
             if not self._uses[old]:
                 self._members[old] = _NOBODY
@@ -168,6 +177,7 @@ class Moments:
                 np.concatenate((table, np.zeros((more, table.shape[1]))))
                 for table in (self._sums, self._turned, self._variances)
             )
+            self._sizes = np.concatenate((self._sizes, np.zeros(more)))
             self._uses = np.concatenate((self._uses, np.zeros(more, np.int8)))
             self._members += [_NOBODY] * more
             self._free += range(old + more - 1, old - 1, -1)
@@ -202,8 +212,8 @@ class Moments:
         sums, turned = self._sums[[place]], self._turned[[place]]
         for samples, sign in ((came, 1.0), (went, -1.0)):
             if len(samples):
-                more = self._by_first.get(int(samples[0]))
-                if more is not None and np.array_equal(self._members[more], samples):
+                more = int(self._by_first[samples[0]])
+                if more >= 0 and np.array_equal(self._members[more], samples):
                     sums, turned = sums + sign * self._sums[more], turned + sign * self._turned[more]
                 else:  # not a cluster that was known before
                     measured = self._measured([samples])

@@ -196,6 +196,7 @@ class PairTable:
 
     def _look_at(self, slots: IntArray) -> None:
         """The facts of some pairs that depend on nothing but the two clusters."""
+        self._moments.renew(np.unique(self._links.ends[slots]).tolist())
         for at in range(0, len(slots), _CHUNK):
             self._measure(slots[at : at + _CHUNK])
 
@@ -203,7 +204,7 @@ class PairTable:
         ends, (total, largest, shortest) = self._links.ends[slots], self._links.strengths[slots].T
         clusters, place = np.unique(ends, return_inverse=True)
         left, right = place.reshape(-1, 2).T
-        features, turned = self._moments.of(clusters.tolist())
+        features, turned = self._moments.of(clusters)
         sizes = features.sizes
         self._nearness[slots, 0] = mean = total / (sizes[left] * sizes[right])
         self._nearness[slots, 1] = self._distances[1](_gap(turned, left, right))
