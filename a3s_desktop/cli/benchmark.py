@@ -59,7 +59,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="SIZES",
         help="instead: whole runs on made-up faces of these sizes (default 10000,30000,100000,300000)",
     )
-    parser.add_argument("--million", action="store_true", help="with --scale: also a million")
+    parser.add_argument("--million", action="store_true", help="with --scale: also a million easy faces")
     parser.add_argument("--out", type=Path, required=True, metavar="REPORT", help="the folder of the report")
 
 

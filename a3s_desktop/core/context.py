@@ -91,6 +91,8 @@ class Context:
         Told of every merge and split.
     facts : mapping of arrays, or None
         What a strategy derived from this very state before and gave away by `Keeper.facts`; None once it is taken.
+    tell : callable
+        Hears, while an engine is made, which share of that is done, and may raise `Cancelled`.
     divider : callable or None
         How the strategy divides a cluster between two samples that differ, ``divider(left, right)``; None: each
         sample goes to the more probable of the two.
@@ -103,7 +105,9 @@ class Context:
         options: StrategyOptions,
         labels: IntArray,
         next_id: int | None = None,
+        tell: Callable[[float], None] | None = None,
     ) -> None:
+        self.tell = tell or _silent
         self.graph = graph
         self.views = tuple(np.asarray(view) for view in views)  # a mapped file's own kind of array is slow to index
         self.options = options
@@ -122,6 +126,10 @@ class Context:
         self.divider: Callable[[int, int], None] | None = None
         self._scales = tuple(_scale(view) for view in self.views)
         self._position = np.full(graph.n, -1, np.int32)  # scratch of `pair_probabilities`, all -1 between calls
+
+    def made(self) -> None:
+        """The engine is made: from now on nobody hears how far the work is."""
+        self.tell = _silent
 
     def table(self, name: str) -> LoggedDict[int, int]:
         """The strategy's table of that name."""
@@ -426,3 +434,7 @@ def _scale(view: npt.NDArray[Any]) -> np.float32:
     sample = np.asarray(view[::step], np.float64)
     spread = float(sample.var(axis=0).sum())
     return np.float32(1.0 / np.sqrt(spread)) if spread > 0.0 else np.float32(1.0)
+
+
+def _silent(_share: float) -> None:
+    """Nobody wants to know how far the work is."""

@@ -28,6 +28,7 @@ from a3s_desktop.core.types import Answer, InitialState, IntArray, Question, Str
 from a3s_desktop.core.undo import LoggedFlags
 from a3s_desktop.errors import ContradictionError
 from a3s_desktop.i18n import tr, trn
+from a3s_desktop.task import Task
 
 Seen = TypeVar("Seen")
 
@@ -59,11 +60,14 @@ class Engine:
     options : StrategyOptions
     saved : (arrays, meta), optional
         A state that `dump` gave for the same data and options; default: nothing was answered yet.
+    task : Task, optional
+        Stepped from 0 to 1, for much may have to be derived from large data.
 
     Raises
     ------
     InputError
         The strategy is unknown or its options do not fit the data.
+    Cancelled
     """
 
     def __init__(
@@ -72,10 +76,11 @@ class Engine:
         views: Sequence[npt.NDArray[Any]],
         options: StrategyOptions,
         saved: tuple[Mapping[str, npt.NDArray[Any]], Mapping[str, Any]] | None = None,
+        task: Task | None = None,
     ) -> None:
         self._strategy: Strategy = make_strategy(options)
         labels, next_id = (initial.labels, None) if saved is None else (saved[0]["labels"], int(saved[1]["next_id"]))
-        self._context = Context(initial.graph, views, options, labels, next_id)
+        self._context = Context(initial.graph, views, options, labels, next_id, task.step if task else None)
         self._step: Step | None = None
         self._question: Question | None = None
         self._settled = True
@@ -86,6 +91,7 @@ class Engine:
             self._begin_step()
         else:
             self._take_up(*saved)
+        self._context.made()
 
     # --- reading
 
@@ -311,10 +317,11 @@ class Engine:
         options: StrategyOptions,
         arrays: Mapping[str, npt.NDArray[Any]],
         meta: Mapping[str, Any],
+        task: Task | None = None,
     ) -> Self:
         """An engine in the state that `dump` gave; anything is raised for another. Marks taken before are not valid."""
         check_saved(arrays, meta, len(initial.labels))
-        return cls(initial, views, options, (arrays, meta))
+        return cls(initial, views, options, (arrays, meta), task)
 
     # --- inner workings
 

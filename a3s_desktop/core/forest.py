@@ -24,6 +24,10 @@ LARGEST_DENSE = 600
 all pairs."""
 
 _KEPT = 1 << 18  # leaves of the trees that are kept as arrays: it bounds memory
+PLANTED = 0.2
+"""Share of the making of an engine that the trees of a first clustering take."""
+
+_TOLD = 64  # trees after which progress is told
 _LEAST_DISTANCE = 1e-6  # of samples that were not said to be the same: those that were are joined first
 
 
@@ -53,7 +57,10 @@ class Forest(Watcher):
 
     def grow(self) -> None:
         """Make the trees of a partition that nothing was asked of yet."""
-        for cluster in self._context.partition.cluster_ids().tolist():
+        ids = self._context.partition.cluster_ids().tolist()
+        for count, cluster in enumerate(ids):
+            if count % _TOLD == 0:
+                self._context.tell(PLANTED * count / len(ids))
             self._root[cluster] = self._plant(cluster)
 
     # --- reading

@@ -13,6 +13,8 @@ from a3s_desktop.core.link_model import FACTS
 
 Column = npt.NDArray[np.float64]
 
+_TOLD = 64  # clusters after which progress is told
+
 
 @dataclass(frozen=True, slots=True)
 class Inner:
@@ -53,14 +55,20 @@ class NodeTable:
         The nodes inside a cluster; None where the cluster has fewer than two members, or is no more.
     clusters : iterable of int
         All clusters.
+    tell : callable
+        Hears which share of the clusters was looked at.
     known : Inner, optional
         The nodes of all of them, cluster by cluster.
     """
 
     def __init__(
-        self, look: Callable[[int], Inner | None], clusters: Iterable[int], known: Inner | None = None
+        self,
+        look: Callable[[int], Inner | None],
+        clusters: Iterable[int],
+        tell: Callable[[float], None],
+        known: Inner | None = None,
     ) -> None:
-        self._look = look
+        self._look, self._tell = look, tell
         self._doubted = dict.fromkeys(() if known is not None else clusters)
         self._ranges: dict[int, tuple[int, int]] = {}
         self._end = 0
@@ -118,7 +126,9 @@ class NodeTable:
         if not self._doubted:
             return
         found: list[Inner] = []
-        for cluster in self._doubted:
+        for count, cluster in enumerate(self._doubted):
+            if count % _TOLD == 0:
+                self._tell(count / len(self._doubted))
             old = self._ranges.pop(cluster, None)
             if old is not None:
                 self._cluster[old[0] : old[1]] = -1

@@ -21,7 +21,7 @@ IntArray = npt.NDArray[np.int64]
 _CHUNK = 2_048  # pairs looked at in one go, whose clusters' moments are held twice
 _CLUSTERS = 16_384  # clusters summed up in one go
 _BLOCK = 65_536  # pairs whose facts are computed in one go
-_OWN = np.array([0, 1, 2, 4, 8])  # facts of a pair that depend on nothing but its two clusters
+_OWN = np.array([1, 2, 4, 8])  # facts of a pair that depend on nothing but its two clusters
 _FAR = 9.0  # learnt distance taken for a cluster that has no next best
 _SOFT_MEAN = 0.003  # keeps the log ratio of two mean similarities finite
 
@@ -66,6 +66,8 @@ class PairTable:
         From mean squared distances between two groups, of features and of transformed ones, to the facts.
     closed : callable
         Whether the two samples that stand for two clusters are known to differ: nothing is left to ask there.
+    tell : callable
+        Hears which share of the pairs was looked at.
     saved : mapping, optional
         What `arrays` gave for this state.
     """
@@ -76,10 +78,11 @@ class PairTable:
         moments: Moments,
         distances: tuple[Callable[[Column], Column], Callable[[Column], Column]],
         closed: Callable[[int, int], bool],
+        tell: Callable[[float], None],
         saved: Mapping[str, npt.NDArray[Any]] | None = None,
     ) -> None:
         self._links, self._moments, self._distances = links, moments, distances
-        self._is_closed = closed
+        self._is_closed, self._tell = closed, tell
         self._nearness = np.zeros((0, 2))  # of each pair: mean similarity, learnt distance
         self._closed = np.zeros(0, np.bool_)  # the clusters are known to differ as they stand
         # Facts of each pair, and its Δh times N, as they were when last asked for.
@@ -154,7 +157,7 @@ class PairTable:
 
     def _take_over(self, slots: IntArray, saved: Mapping[str, npt.NDArray[Any]]) -> None:
         self._nearness[slots], self._rows[slots[:, None], _OWN] = saved["nearness"], saved["cells"]
-        self._closed[slots], self._stale[slots] = saved["closed"], True
+        self._rows[slots, 0], self._closed[slots], self._stale[slots] = 1.0, saved["closed"], True
         self._clusters = saved["clusters"].astype(np.float64)
 
     def _renew(self) -> None:
@@ -198,6 +201,7 @@ class PairTable:
         """The facts of some pairs that depend on nothing but the two clusters."""
         self._moments.renew(np.unique(self._links.ends[slots]).tolist())
         for at in range(0, len(slots), _CHUNK):
+            self._tell(at / len(slots))
             self._measure(slots[at : at + _CHUNK])
 
     def _measure(self, slots: IntArray) -> None:

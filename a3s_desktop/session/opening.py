@@ -138,7 +138,7 @@ def open_session(
             initial = first_stage(workspace, task)
         elif not read_only:
             workspace.drop_stages(_STEP)  # the program ended between the result and this
-        task.stage(tr("Restoring the answers"))
+        task.stage(tr("Restoring the answers") if workspace.journal.last else tr("Looking for the first pair"))
         session = Session(
             initial,
             workspace.views(),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from contextlib import ExitStack
 from pathlib import Path
 
 from a3s_desktop.core.initialization import stage_count
@@ -44,19 +45,14 @@ def prepare_project(spec: ProjectSpec, report: SpecReport | None, scheduler: str
     folder = Path(os.path.abspath(spec.folder))
     task.plan(3 + stage_count(len(spec.features), options))
     task.stage(tr("Connecting to the cluster"))
-    with at_work(scheduler, folder.parent, task):
-        task.stage(tr("Copying the features"))
-        workspace = open_workspace(folder) if report is None else create_workspace(spec, report, task)
-        try:
+    with ExitStack() as failing:
+        with at_work(scheduler, folder.parent, task):
+            task.stage(tr("Copying the features"))
+            workspace = open_workspace(folder) if report is None else create_workspace(spec, report, task)
+            failing.callback(workspace.close)
             first_stage(workspace, task)
-        except BaseException:
-            workspace.close()
-            raise
-    try:
         note_contents(workspace, task)
-    except BaseException:
-        workspace.close()
-        raise
+        failing.pop_all()
     return workspace
 
 

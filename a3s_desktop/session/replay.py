@@ -12,7 +12,7 @@ import numpy.typing as npt
 from a3s_desktop.core.carrying import without_answers
 from a3s_desktop.core.engine import Engine
 from a3s_desktop.core.types import InitialState, StrategyOptions
-from a3s_desktop.errors import StorageFailedError
+from a3s_desktop.errors import Cancelled, StorageFailedError
 from a3s_desktop.i18n import tr, trn
 from a3s_desktop.session.chain import HistoryNode
 from a3s_desktop.session.kept_state import KeptState
@@ -110,9 +110,9 @@ class EngineSource:
         Cancelled
         """
         warnings: list[str] = []
-        position = self._from_snapshot(entries, warnings) or self._from_base(entries, warnings)
+        position = self._from_snapshot(entries, warnings, task) or self._from_base(entries, warnings, task)
         if position is None:
-            position = Position(Engine(self.initial, self.views, self.options), Start(), self._carried)
+            position = Position(Engine(self.initial, self.views, self.options, task=task), Start(), self._carried)
         position.go(entries, task, refuse_last, come_back=False)
         if entries is not None and not entries.edited and self.epoch == 1:
             if position.imposed:
@@ -187,12 +187,12 @@ class EngineSource:
         found = [entries.with_digest(digest) for digest in self._parked] if entries is not None else []
         return max((node for node in found if node is not None), key=lambda node: node.count, default=None)
 
-    def _from_snapshot(self, entries: HistoryNode | None, warnings: list[str]) -> Position | None:
+    def _from_snapshot(self, entries: HistoryNode | None, warnings: list[str], task: Task | None) -> Position | None:
         """The newest snapshot that lies on the way to ``entries``: parked, or of the journal."""
         least = self._carried.count if self._carried is not None and self._has_all(entries) else 0
         parked = self._parked_on(entries)
         if parked is not None and parked.count >= least:
-            position = self._load(self._parked[parked.digest.hex()], parked, warnings)
+            position = self._load(self._parked[parked.digest.hex()], parked, warnings, task)
             if position is not None:
                 return position
         kept, worth = (self.kept.load(), self.kept.worth) if self.kept is not None else (None, 0)
@@ -203,12 +203,12 @@ class EngineSource:
             found = entries.with_digest(str(shot.meta.get("digest")))
             if found is not None and near is not None and found.count <= near[1] + worth:
                 break
-            position = self._load(shot, found, warnings) if found is not None and found.count >= least else None
+            position = self._load(shot, found, warnings, task) if found is not None and found.count >= least else None
             if position is not None:
                 return position
             shot = self._newest(shot.seq - 1)
         if kept is not None and near is not None and near[1] >= least:
-            return self._load(kept, near[0], warnings)
+            return self._load(kept, near[0], warnings, task)
         return None
 
     def _on_the_way(self, kept: str | None, entries: HistoryNode | None) -> tuple[HistoryNode | None, int] | None:
@@ -225,7 +225,7 @@ class EngineSource:
             log.warning("%s The answers are replayed.", error.message)
             return None
 
-    def _from_base(self, entries: HistoryNode | None, warnings: list[str]) -> Position | None:
+    def _from_base(self, entries: HistoryNode | None, warnings: list[str], task: Task | None) -> Position | None:
         """The engine as it was carried over.
 
         Where an entry from before was taken back or changed since, all are given again, to the clusters that they led
@@ -237,7 +237,9 @@ class EngineSource:
         whole = self._has_all(entries)
         try:
             arrays = base.arrays if whole else without_answers(base.arrays)
-            engine = Engine.load(self.initial, self.views, self.options, arrays, base.meta)
+            engine = Engine.load(self.initial, self.views, self.options, arrays, base.meta, task)
+        except Cancelled:
+            raise
         except Exception as error:  # noqa: BLE001 - what was kept may hold anything; the answers are in the journal
             log.warning("The carried state cannot be used: %s", error)
             warnings.append(tr("What was kept when images were added could not be read; the answers were replayed."))
@@ -257,7 +259,9 @@ class EngineSource:
             return False
         return carried.is_at(entries.numbered([carried.count])[0])
 
-    def _load(self, shot: Snapshot, node: HistoryNode | None, warnings: list[str]) -> Position | None:
+    def _load(
+        self, shot: Snapshot, node: HistoryNode | None, warnings: list[str], task: Task | None
+    ) -> Position | None:
         if shot.meta.get("epoch", 1) != self.epoch:
             return None
         if shot.meta.get("format") != SNAPSHOT_FORMAT or shot.meta.get("options") != self.options.to_json():
@@ -269,7 +273,9 @@ class EngineSource:
                 tuple(int(number) for number in shot.meta["conflicts"]),
                 tuple(bool(one) for one in shot.meta["useful"]),
             )
-            engine = Engine.load(self.initial, self.views, self.options, shot.arrays, shot.meta["engine"])
+            engine = Engine.load(self.initial, self.views, self.options, shot.arrays, shot.meta["engine"], task)
+        except Cancelled:
+            raise
         except Exception as error:  # noqa: BLE001 - what was kept may hold anything; the answers are in the journal
             log.warning("The snapshot at record %d cannot be used: %s", shot.seq, error)
             warnings.append(tr("A stored snapshot could not be read; the answers were replayed instead."))

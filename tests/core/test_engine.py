@@ -15,7 +15,8 @@ from a3s_desktop.core.correction import Correction
 from a3s_desktop.core.engine import Engine, Mark
 from a3s_desktop.core.strategies.a3s_paper import A3SPaper
 from a3s_desktop.core.types import Answer, Question, Reason, StrategyOptions
-from a3s_desktop.errors import ContradictionError, InputError
+from a3s_desktop.errors import Cancelled, ContradictionError, InputError
+from a3s_desktop.task import Task
 from tests.core.cases import CORRECTIONS, Case, check_at_rest, correct, correction_of, random_case
 
 CASES = st.builds(random_case, seed=st.integers(0, 10_000), n=st.integers(4, 22), classes=st.integers(1, 4))
@@ -348,3 +349,30 @@ def test_a_mark_of_the_future_is_refused_before_anything_changes() -> None:
     with pytest.raises(ValueError, match="future"):
         engine.restore(later)
     assert (engine.digest(), engine.question) == (before, question)
+
+
+def test_making_an_engine_tells_how_far_it_is() -> None:
+    """Of a large project much is derived: it is shown, and what comes afterwards is not."""
+    case = random_case(0, 40, 5)
+    told: list[float] = []
+    task = Task(lambda progress: told.append(progress.fraction), min_interval=0.0)
+    task.stage("Looking for the first pair")
+    engine = Engine(case.initial, case.views, StrategyOptions(), task=task)
+    assert len(told) > 3
+    assert told == sorted(told)
+    assert told[0] >= 0.0
+    assert told[-1] <= 1.0
+    told.clear()
+    task.cancel()
+    engine.record(Answer.SKIP)  # a task that is over stops nobody
+    assert told == []
+
+
+@pytest.mark.parametrize("share", [0.0, 0.1, 0.2])
+def test_making_an_engine_can_be_cancelled(share: float) -> None:
+    case = random_case(0, 40, 5)
+    task = Task(lambda progress: task.cancel() if progress.fraction >= share else None, min_interval=0.0)
+    task.stage("Looking for the first pair")
+    with pytest.raises(Cancelled):
+        Engine(case.initial, case.views, StrategyOptions(), task=task)
+    assert task.cancelled
