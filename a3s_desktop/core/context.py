@@ -125,7 +125,7 @@ class Context:
         self.facts: Mapping[str, npt.NDArray[Any]] | None = None
         self.divider: Callable[[int, int], None] | None = None
         self._scales = tuple(_scale(view) for view in self.views)
-        self._position = np.full(graph.n, -1, np.int32)  # scratch of `pair_probabilities`, all -1 between calls
+        self._position = np.full(graph.n, -1, np.int32)  # scratch of `places`, all -1 between calls
 
     def made(self) -> None:
         """The engine is made: from now on nobody hears how far the work is."""
@@ -216,6 +216,14 @@ class Context:
         ]
         return parts[0] if len(parts) == 1 else np.concatenate(parts, axis=1)
 
+    def places(self, samples: IntArray, among: IntArray) -> IntArray:
+        """Where each of some samples stands in an array that names none twice, int32; -1 where it does not."""
+        self._position[among] = np.arange(len(among), dtype=np.int32)
+        try:
+            return self._position[samples]
+        finally:
+            self._position[among] = -1
+
     def pair_probabilities(self, rows: IntArray, columns: IntArray) -> FloatArray:
         """P(same class) of all pairs of two sample sets, float32 (len(rows), len(columns)); 1 on equal samples."""
         graph = self.graph
@@ -225,11 +233,7 @@ class Context:
         counts = ends - starts
         row_of = np.repeat(np.arange(len(rows)), counts)
         edges = np.arange(counts.sum()) + np.repeat(starts - np.concatenate(([0], np.cumsum(counts)[:-1])), counts)
-        self._position[columns] = np.arange(len(columns), dtype=np.int32)
-        try:
-            column_of, own = self._position[graph.indices[edges]], self._position[rows]
-        finally:
-            self._position[columns] = -1
+        column_of, own = self.places(graph.indices[edges], columns), self.places(rows, columns)
         inside = column_of >= 0
         result[row_of[inside], column_of[inside]] = 1.0 / (1.0 + np.exp(-graph.logodds[edges[inside]]))
         result[np.flatnonzero(own >= 0), own[own >= 0]] = 1.0

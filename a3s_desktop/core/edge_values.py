@@ -13,12 +13,13 @@ Values = npt.NDArray[np.float64]
 Places = Any
 """Positions of edges, a slice, or one position."""
 
-_GRAIN = 2.0**20  # similarities are multiples of 1 / _GRAIN: their sums are exact, in whatever order they are made
+GRAIN = 2.0**20
+"""Similarities are multiples of 1 / GRAIN: their sums are exact, in whatever order they are made."""
 
 
 def exact(similarity: npt.NDArray[np.floating[Any]]) -> Values:
     """Similarities rounded to multiples of 2^-20, float64: their sums do not depend on the order they are made in."""
-    rounded: Values = np.rint(np.asarray(similarity, np.float64) * _GRAIN) / _GRAIN
+    rounded: Values = np.rint(np.asarray(similarity, np.float64) * GRAIN) / GRAIN
     return rounded
 
 

@@ -52,7 +52,8 @@ class NodeTable:
     Parameters
     ----------
     look : callable
-        The nodes inside a cluster; None where the cluster has fewer than two members, or is no more.
+        The nodes inside a cluster, given what was found when it was last looked at; None where the cluster has fewer
+        than two members, or is no more.
     clusters : iterable of int
         All clusters.
     tell : callable
@@ -63,7 +64,7 @@ class NodeTable:
 
     def __init__(
         self,
-        look: Callable[[int], Inner | None],
+        look: Callable[[int, Inner | None], Inner | None],
         clusters: Iterable[int],
         tell: Callable[[float], None],
         known: Inner | None = None,
@@ -89,6 +90,12 @@ class NodeTable:
     def doubt(self, *clusters: int) -> None:
         """Look again at some clusters when the nodes are next asked for."""
         self._doubted.update(dict.fromkeys(clusters))
+
+    def forget(self, *clusters: int) -> None:
+        """Look again at some clusters, from the beginning: what was found of their nodes is true no more."""
+        for cluster in clusters:
+            self._take_out(cluster)
+        self.doubt(*clusters)
 
     def facts(self) -> Inner:
         """All nodes, in no fixed order."""
@@ -129,11 +136,7 @@ class NodeTable:
         for count, cluster in enumerate(self._doubted):
             if count % _TOLD == 0:
                 self._tell(count / len(self._doubted))
-            old = self._ranges.pop(cluster, None)
-            if old is not None:
-                self._cluster[old[0] : old[1]] = -1
-                self._unscored.append(np.arange(*old))
-            nodes = self._look(cluster)
+            nodes = self._look(cluster, self._take_out(cluster))
             if nodes is not None:
                 found.append(nodes)
         self._doubted.clear()
@@ -143,6 +146,16 @@ class NodeTable:
         for nodes in found:
             if len(nodes.node):
                 self._add(nodes)
+
+    def _take_out(self, cluster: int) -> Inner | None:
+        """What was found of a cluster, which leaves the table; to be read before anything is added."""
+        old = self._ranges.pop(cluster, None)
+        if old is None:
+            return None
+        at = slice(*old)
+        self._cluster[at] = -1
+        self._unscored.append(np.arange(*old))
+        return Inner(self._cluster[at], self._node[at], self._rows[at], self._entropy[at], self._guess[at])
 
     def _add(self, nodes: Inner) -> None:
         self._ranges[int(nodes.cluster[0])] = self._write(nodes)

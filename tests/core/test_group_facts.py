@@ -10,6 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from a3s_desktop.core import group_facts as group_facts_module
+from a3s_desktop.core import node_facts as node_facts_module
 from a3s_desktop.core import ranking as ranking_module
 from a3s_desktop.core.engine import Engine
 from a3s_desktop.core.link_model import inner_prior, probability
@@ -210,7 +211,7 @@ def test_of_a_large_cluster_the_nodes_that_matter_most_are_looked_at(
 ) -> None:
     case = random_case(6, 40, 1, mixed=0.0)
     every = facts_of(case.engine(A3S)).inner()
-    monkeypatch.setattr(group_facts_module, "MOST_NODES", most)
+    monkeypatch.setattr(node_facts_module, "MOST_NODES", most)
     some = facts_of(case.engine(A3S)).inner()
     for cluster in np.unique(every.cluster):
         entropy = np.sort(every.entropy[every.cluster == cluster])[::-1]
