@@ -15,7 +15,9 @@ References
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -32,6 +34,7 @@ WEIGHT_FLOOR = 0.05  # attraction of an edge that the calibration does not belie
 DIRECT = 2000  # up to this many images no landmarks are needed
 ROOM = 0.35  # largest root mean square radius, in units of the square root of the number of images
 CELL = 0.5  # width of a grid cell; the repulsion's own scale is 1
+_BLOCK = 1 << 20  # edges that are looked at in one go
 MAX_CELLS = 480  # of the grid's side; wider layouts get wider cells
 
 
@@ -194,26 +197,49 @@ def _principal_axes(features: npt.NDArray[Any], rows: IndexArray, mean: npt.NDAr
 def _strongest_edges(graph: PairGraph, count: int) -> _Edges:
     """The ``count`` most probable edges of every image (ties: nearest first), made symmetric."""
     n = graph.n
-    degrees = np.diff(graph.indptr)
-    rows = np.repeat(np.arange(n), degrees)
     scale = graph.distances.mean(axis=1, keepdims=True) if graph.distances.size else np.ones((len(graph.distances), 1))
-    distance = (graph.distances / np.where(scale > 0, scale, 1)).mean(axis=0) if len(graph.distances) else 0 * rows
-    # One key for row, probability (in 4,096 steps) and distance: sorting by three keys takes six times as long.
-    doubt = np.rint(_share(-graph.logodds.astype(np.float64)) * 4095)
-    order = np.argsort(rows + (doubt + 0.999 * _share(np.asarray(distance, np.float64))) / 4096, kind="stable")
-    rank = np.arange(len(rows)) - np.repeat(graph.indptr[:-1], degrees)
-    kept = order[rank < count]
-    left, right = rows[kept], graph.indices[kept].astype(np.int64)
-    logodds = graph.logodds[kept].astype(np.float64)
-    weights = WEIGHT_FLOOR + 1.0 / (1.0 + np.exp(-logodds))
+    scale = np.where(scale > 0, scale, 1)
+    bounds = _row_blocks(graph.indptr)
+
+    def length(edges: slice) -> _Float:
+        """Mean distance over the views, in units of each view's mean."""
+        if not len(graph.distances):
+            return np.zeros(edges.stop - edges.start)
+        return np.asarray((graph.distances[:, edges] / scale).mean(axis=0), np.float64)
+
+    spans = [slice(int(graph.indptr[a]), int(graph.indptr[b])) for a, b in pairwise(bounds)]
+    far = _range(length(edges) for edges in spans)
+    doubtful = _range(-graph.logodds[edges].astype(np.float64) for edges in spans)
+    kept: list[tuple[IndexArray, IndexArray, _Float]] = []
+    for (first, last), edges in zip(pairwise(bounds), spans, strict=True):
+        degrees = np.diff(graph.indptr[first : last + 1])
+        rows = np.repeat(np.arange(first, last), degrees)
+        logodds = graph.logodds[edges].astype(np.float64)
+        # One key for row, probability (in 4,096 steps) and distance: sorting by three keys takes six times as long.
+        doubt = np.rint(_share(-logodds, *doubtful) * 4095)
+        order = np.argsort(rows + (doubt + 0.999 * _share(length(edges), *far)) / 4096, kind="stable")
+        rank = np.arange(len(rows)) - np.repeat(graph.indptr[first:last] - edges.start, degrees)
+        best = order[rank < count]
+        weights = WEIGHT_FLOOR + 1.0 / (1.0 + np.exp(-logodds[best]))
+        kept.append((rows[best], graph.indices[edges][best].astype(np.int64), weights))
+    left, right, weights = (np.concatenate(parts) for parts in zip(*kept, strict=True))
     return _symmetric(left, right, weights, n)
 
 
-def _share(values: _Float) -> _Float:
-    """Values moved and scaled to [0, 1]."""
-    if not len(values):
-        return values
-    low, high = values.min(), values.max()
+def _row_blocks(indptr: IndexArray) -> list[int]:
+    """Bounds of blocks of rows with some `_BLOCK` edges each: memory is bounded, and so is each call."""
+    block = indptr[:-1] // _BLOCK
+    return [*np.flatnonzero(np.diff(block, prepend=-1)).tolist(), len(indptr) - 1]
+
+
+def _range(parts: Iterable[_Float]) -> tuple[float, float]:
+    """Least and greatest of some values; (0, 0) where there are none."""
+    ends = [(float(part.min()), float(part.max())) for part in parts if len(part)]
+    return (min(low for low, _ in ends), max(high for _, high in ends)) if ends else (0.0, 0.0)
+
+
+def _share(values: _Float, low: float, high: float) -> _Float:
+    """Values from ``low`` to ``high`` moved and scaled to [0, 1]."""
     return np.asarray((values - low) / (high - low if high > low else 1))
 
 

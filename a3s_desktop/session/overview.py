@@ -5,7 +5,7 @@ Nothing here is kept: all of it is computed from the graph when a view asks for 
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -20,6 +20,8 @@ NEAREST = 5
 
 COVER = 4
 """Images that stand for a cluster in the gallery."""
+
+_BLOCK = 8_192  # images whose edges are looked at in one go
 
 CONFIRMED = 0.2
 """Share of its doubt that an image keeps which is must-linked with another."""
@@ -132,12 +134,12 @@ class Overview:
         """
         engine, labels = self.engine, self.engine.labels
         chosen = np.arange(len(labels), dtype=np.int32) if items is None else items
-        position, cluster, value = likeness(self.graph, labels, chosen)
-        own = cluster == labels[chosen[position]]
         inside, outside = np.zeros(len(chosen)), np.zeros(len(chosen))
-        inside[position[own]] = value[own]
-        foreign = ~own & ~self._is_junk(cluster)
-        np.maximum.at(outside, position[foreign], value[foreign])
+        for position, cluster, value in self._likeness(chosen):
+            own = cluster == labels[chosen[position]]
+            inside[position[own]] = value[own]
+            foreign = ~own & ~self._is_junk(cluster)
+            np.maximum.at(outside, position[foreign], value[foreign])
         alone = np.bincount(labels)[labels[chosen]] == 1
         doubt = np.where(alone, outside, (outside + 0.05) / (inside + outside + 0.1))
         doubt[engine.confirmed.values[chosen]] *= CONFIRMED
@@ -201,19 +203,31 @@ class Overview:
             alone = (np.bincount(labels)[labels] == 1) & ~self.engine.junk.values
             items = np.flatnonzero(alone).tolist()
         chosen = np.array(items, np.int32)
-        position, cluster, value = likeness(self.graph, labels, chosen)
-        near = (cluster != labels[chosen[position]]) & ~self._is_junk(cluster)
-        position, cluster, value = position[near], cluster[near], value[near]
-        order = np.lexsort((cluster, -value, position))
-        homes = {at: Home(item, -1, 0.0, -1) for at, item in enumerate(chosen.tolist())}
-        rows = zip(position[order].tolist(), cluster[order].tolist(), value[order].tolist(), strict=True)
-        for at, other, how in rows:
-            item = int(chosen[at])
-            if homes[at].cluster < 0 and other not in {int(labels[root]) for root in self._separated(item)}:
-                homes[at] = Home(item, other, how, self._face(other))
-        return tuple(homes.values())
+        found: list[Home] = []
+        for position, cluster, value in self._likeness(chosen):
+            near = (cluster != labels[chosen[position]]) & ~self._is_junk(cluster)
+            position, cluster, value = position[near], cluster[near], value[near]
+            order = np.lexsort((cluster, -value, position))
+            position, cluster, value = position[order], cluster[order], value[order]
+            starts = np.flatnonzero(np.diff(position, prepend=-1))
+            ends = np.append(starts[1:], len(position))
+            for start, end in zip(starts.tolist(), ends.tolist(), strict=True):
+                item = int(chosen[position[start]])
+                apart = {int(labels[root]) for root in self._separated(item)}
+                at = next((k for k in range(start, end) if not apart or int(cluster[k]) not in apart), None)
+                if at is not None:
+                    home = int(cluster[at])
+                    found.append(Home(item, home, float(value[at]), self._cover(home)[0]))
+        known = {home.item: home for home in found}
+        return tuple(known.get(item) or Home(item, -1, 0.0, -1) for item in chosen.tolist())
 
     # --- inner workings
+
+    def _likeness(self, items: IntArray) -> Iterator[tuple[IntArray, IntArray, FloatArray]]:
+        """`likeness` of some images, part by part: memory is bounded, and no long call holds up other threads."""
+        for at in range(0, len(items), _BLOCK):
+            position, cluster, value = likeness(self.graph, self.engine.labels, items[at : at + _BLOCK])
+            yield position + np.int32(at), cluster, value
 
     def _is_junk(self, clusters: IntArray) -> npt.NDArray[np.bool_]:
         labels = self.engine.labels
