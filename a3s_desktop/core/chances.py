@@ -34,7 +34,7 @@ BLOCK = 4_096
 AT_ONCE = 16
 """Blocks that are computed again in one update at most."""
 
-LOOSE = 0.02
+LOOSE = 0.1
 """... those whose logits have moved by more than this on average."""
 
 _MARGIN = 2e-5  # of logarithms: more than what rounding to float32 does to values and bounds
@@ -170,11 +170,7 @@ class Chances:
         """The chances of a block by the present weights."""
         some = rows[block * BLOCK : (block + 1) * BLOCK]
         at = slice(block * BLOCK, block * BLOCK + len(some))
-        logit = product(some, self._weights[0])
-        if kind is not None:
-            other = np.flatnonzero(kind[at])
-            logit[other] = product(some[other], self._weights[1])
-        self._chance[at] = self._logarithm(logit)
+        self._chance[at] = self._logarithm(logits(some, self._weights, None if kind is None else kind[at]))
         self._known[:, block], self._moved[:, block] = self._weights, 0.0
 
     def _logarithm(self, logit: Values) -> Singles:
@@ -217,20 +213,22 @@ class Chances:
             self._most = np.concatenate((self._most, np.full(room, -np.inf, np.float32)))
 
 
-def exactly(rows: Values, weights: tuple[Values, ...], kind: Flags | None = None) -> Values:
+def exactly(rows: Values, weights: Sequence[Values], kind: Flags | None = None) -> Values:
     """P(same) of some rows, those of the second ``kind`` by the second of the weights."""
     found = probability(rows, weights[0])
     if kind is not None:
         other = np.flatnonzero(kind)
-        found[other] = probability(rows[other], weights[1])
+        found[other] = probability(rows.take(other, axis=0), weights[1])
     return found
 
 
-def roughly(rows: Values, weights: Values) -> Values:
-    """P(same) of very many rows but for the last bits, in one product."""
-    logit = np.clip(product(rows, weights), -30.0, 30.0)
-    chance: Values = 1.0 / (1.0 + np.exp(-logit))
-    return chance
+def logits(rows: Values, weights: Sequence[Values] | Values, kind: Flags | None = None) -> Values:
+    """Logits of P(same) of very many rows but for the last bits, in one product; the rest as in `exactly`."""
+    found = product(rows, weights[0])
+    if kind is not None:
+        other = np.flatnonzero(kind)
+        found[other] = product(rows.take(other, axis=0), weights[1])
+    return found
 
 
 def _blocks(count: int) -> int:

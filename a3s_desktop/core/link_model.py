@@ -42,6 +42,7 @@ MEMORY = 80.0
 """Answers count less with age, by 1/e over so many: the questions change in kind as the work goes on."""
 
 _MOST = 5  # memories: older answers weigh less than 1 %
+_BLOCK = 4_096  # rows whose facts are turned into columns at once: they fit into the processor's own memory
 _ROUNDS = 30
 _SHORTEST_STEP = 2.0**-10
 
@@ -76,8 +77,11 @@ def probability(facts: Vector, weights: Vector) -> Vector:
     The sum is made column by column, so that a row's value does not depend on what other rows it stands among.
     """
     total = np.zeros(len(facts))
-    for k in range(FACTS):
-        total += facts[:, k] * weights[..., k]
+    for at in range(0, len(facts), _BLOCK):
+        some, sums = np.ascontiguousarray(facts[at : at + _BLOCK].T), total[at : at + _BLOCK]
+        own = weights if weights.ndim == 1 else weights[at : at + _BLOCK]
+        for k in range(FACTS):
+            sums += some[k] * own[..., k]
     result: Vector = 1.0 / (1.0 + np.exp(-np.clip(total, -30.0, 30.0)))
     return result
 
@@ -97,32 +101,38 @@ def fit(rows: Vector, prior: Prior, memory: float = MEMORY) -> Vector:
     -------
     float64, shape (FACTS,), rounded to 1e-6 so that the last bits of a sum cannot change a choice.
     """
-    rows = rows[-round(_MOST * memory) :]
+    rows = rows[-remembered(memory) :]
     facts, same = rows[:, :FACTS], rows[:, FACTS]
     weight = np.exp(-(len(rows) - 1 - np.arange(len(rows))) / memory)
     precision = 1.0 / prior.deviation**2
     w = prior.mean.copy()
-    value = _log_posterior(w, facts, same, weight, prior)
+    value, z = _log_posterior(w, facts, same, weight, prior)
     for _ in range(_ROUNDS):
-        p = probability(facts, w)
-        gradient = (facts * (weight * (same - p))[:, None]).sum(axis=0) - precision * (w - prior.mean)
+        p = 1.0 / (1.0 + np.exp(-np.clip(z, -30.0, 30.0)))
+        gradient = np.einsum("n,nd->d", weight * (same - p), facts) - precision * (w - prior.mean)
         curvature = (facts * (weight * p * (1.0 - p))[:, None]).T @ facts + np.diag(precision)
         step = np.linalg.solve(curvature, gradient)
         share = 1.0
-        while (reached := _log_posterior(w + share * step, facts, same, weight, prior)) < value:
+        while (reached := _log_posterior(w + share * step, facts, same, weight, prior))[0] < value:
             share /= 2.0
             if share < _SHORTEST_STEP:  # the value is as large as rounding lets it be
                 return w.round(6)
-        w, value = w + share * step, reached
+        w, (value, z) = w + share * step, reached
         if np.abs(step).max() < 1e-5:
             break
     return w.round(6)
 
 
-def _log_posterior(w: Vector, facts: Vector, same: Vector, weight: Vector, prior: Prior) -> float:
-    z = (facts * w).sum(axis=1)
+def remembered(memory: float = MEMORY) -> int:
+    """How many of the newest answers count in a fit."""
+    return round(_MOST * memory)
+
+
+def _log_posterior(w: Vector, facts: Vector, same: Vector, weight: Vector, prior: Prior) -> tuple[float, Vector]:
+    """The value, and the logits."""
+    z: Vector = np.einsum("nd,d->n", facts, w)
     likelihood = float((weight * (same * z - np.logaddexp(0.0, z))).sum())
-    return likelihood - float((((w - prior.mean) / prior.deviation) ** 2).sum()) / 2.0
+    return likelihood - float((((w - prior.mean) / prior.deviation) ** 2).sum()) / 2.0, z
 
 
 def link_strengths(largest: Sequence[float] | Vector, mean: Sequence[float] | Vector) -> tuple[Vector, Vector]:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from a3s_desktop.core.chances import Chances, Worth, exactly
+from a3s_desktop.core.chances import Chances, Worth, exactly, logits
 from a3s_desktop.core.link_model import FACTS
 
 Column = npt.NDArray[np.float64]
@@ -25,12 +25,6 @@ class Inner:
     rows: Column
     entropy: npt.NDArray[np.float64]
     guess: npt.NDArray[np.bool_]
-
-    def part(self, chosen: npt.NDArray[np.bool_]) -> Inner:
-        """The nodes where ``chosen`` is true."""
-        return Inner(
-            self.cluster[chosen], self.node[chosen], self.rows[chosen], self.entropy[chosen], self.guess[chosen]
-        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,8 +94,18 @@ class NodeTable:
     def facts(self) -> Inner:
         """All nodes, in no fixed order."""
         self._renew()
-        live = np.flatnonzero(self._cluster >= 0)
-        return Inner(self._cluster[live], self._node[live], self._rows[live], self._entropy[live], self._guess[live])
+        return self._at(np.flatnonzero(self._cluster >= 0))
+
+    @property
+    def count(self) -> int:
+        """Number of nodes as they were when last asked for."""
+        return int(np.count_nonzero(self._cluster >= 0))
+
+    def doubtful(self, guessed: Column, own: Column, logit: float) -> Inner:
+        """The nodes whose logit of P(same) is at most so much, but for the last bits; in no fixed order."""
+        self._renew()
+        found = logits(self._rows, (own, guessed), self._guess)
+        return self._at(np.flatnonzero((found <= logit) & (self._cluster >= 0)))
 
     def scored(self, guessed: Column, own: Column, worth: Worth) -> ScoredNodes:
         """All nodes in the order of their worth; only what changed, and the best, are computed.
@@ -119,7 +123,7 @@ class NodeTable:
             return worth(np.ones(len(places)), self._entropy[places]) * (self._cluster[places] >= 0)
 
         def gains(places: npt.NDArray[np.int64]) -> Column:
-            chance = exactly(self._rows[places], (own, guessed), self._guess[places])
+            chance = exactly(self._rows.take(places, axis=0), (own, guessed), self._guess[places])
             return worth(1.0 - chance, self._entropy[places])
 
         self._chances.update(self._rows, most, (own, guessed), self._unscored, self._guess)
@@ -156,6 +160,10 @@ class NodeTable:
         self._cluster[at] = -1
         self._unscored.append(np.arange(*old))
         return Inner(self._cluster[at], self._node[at], self._rows[at], self._entropy[at], self._guess[at])
+
+    def _at(self, places: npt.NDArray[np.int64]) -> Inner:
+        rows = self._rows.take(places, axis=0)
+        return Inner(self._cluster[places], self._node[places], rows, self._entropy[places], self._guess[places])
 
     def _add(self, nodes: Inner) -> None:
         self._ranges[int(nodes.cluster[0])] = self._write(nodes)

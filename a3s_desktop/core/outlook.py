@@ -104,16 +104,17 @@ def load(first: Index, second: Index, joins: Vector, divides: Vector) -> Load:
     divides : float64, shape (k,)
         P(different) of the places inside clusters.
     """
-    likely = joins >= LEAST_CHANCE
-    first, second, joins = first[likely], second[likely], joins[likely]
+    likely = np.flatnonzero(joins >= LEAST_CHANCE)
+    first, second, joins = first[likely].astype(np.int64), second[likely].astype(np.int64), joins[likely]
     # In a fixed order, for candidates come in none: neither sums nor which of two equally likely pairs counts as
     # before the other must depend on it.
-    order = np.lexsort((second, first))
+    order = np.argsort(first * (int(second.max(initial=0)) + 1) + second)
+    order = order[np.argsort(-joins[order], kind="stable")]
     first, second, joins = first[order], second[order], joins[order]
-    free = _untouched(np.concatenate((first, second)), np.concatenate((joins, joins)))
-    chains = float(np.sort(free[: len(joins)] * free[len(joins) :]).sum())
-    width = float(np.sqrt(len(joins) * np.count_nonzero(np.bincount(np.concatenate((first, second))))))
-    return Load(chains, int((divides >= LEAST_CHANCE).sum()), float(np.sort(divides).sum()), width)
+    free, clusters = _untouched(first, second, joins)
+    divides = np.sort(divides)
+    width = float(np.sqrt(len(joins) * clusters))
+    return Load(float(free.sum()), int((divides >= LEAST_CHANCE).sum()), float(divides.sum()), width)
 
 
 def forecast(work: Load, answered: int) -> Outlook:
@@ -123,16 +124,17 @@ def forecast(work: Load, answered: int) -> Outlook:
     return Outlook(max(1, round(middle / spread)), round(middle), max(1, round(middle * spread)))
 
 
-def _untouched(cluster: Index, chance: Vector) -> Vector:
-    """For each side of a pair, the chance that none of the more likely pairs of its cluster is the same."""
-    if not len(cluster):
-        return chance
-    order = np.lexsort((-chance, cluster))
-    sorted_clusters = cluster[order]
-    none = np.log1p(-np.minimum(chance[order], 1.0 - 1e-9))
+def _untouched(first: Index, second: Index, chance: Vector) -> tuple[Vector, int]:
+    """For each pair, the chance that none of the more likely pairs of its two clusters is the same, and the number of
+    clusters; the pairs come by falling chance."""
+    if not len(chance):
+        return chance, 0
+    bits = len(chance).bit_length()
+    sides = np.sort(np.concatenate((first << bits, second << bits)) + np.tile(np.arange(len(chance)), 2))
+    pair, cluster = sides & (1 << bits) - 1, sides >> bits
+    none = np.log1p(-np.minimum(chance, 1.0 - 1e-9))[pair]
     before = np.cumsum(none) - none
-    starts = np.flatnonzero(np.concatenate(([True], sorted_clusters[1:] != sorted_clusters[:-1])))
-    own = np.repeat(before[starts], np.diff(np.concatenate((starts, [len(order)]))))
-    result = np.empty(len(order))
-    result[order] = np.exp(before - own)
-    return result
+    starts = np.flatnonzero(np.diff(cluster, prepend=-1))
+    own = np.repeat(before[starts], np.diff(np.concatenate((starts, [len(sides)]))))
+    free: Vector = np.exp(np.bincount(pair, before - own, len(chance)))
+    return free, len(starts)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import itertools
 from pathlib import Path
 
 import numpy as np
@@ -11,8 +12,10 @@ import pytest
 from a3s_desktop.core.engine import Engine
 from a3s_desktop.core.initialization import initialize
 from a3s_desktop.core.outlook import LEAST_CHANCE, Load, Outlook, forecast, load
+from a3s_desktop.core.strategies import a3s as a3s_module
 from a3s_desktop.core.types import Answer, InitialOptions, StrategyOptions
 from a3s_desktop.task import Task
+from tests.core.a3s_cases import A3S
 from tests.core.cases import random_case
 
 NONE = np.zeros(0)
@@ -77,6 +80,25 @@ def test_none_are_left_at_the_end_and_undo_brings_the_estimate_back() -> None:
         assert engine.outlook() == outlook
         assert outlook is not None
         assert outlook.middle >= 1
+
+
+def test_of_many_candidates_it_is_made_anew_only_now_and_then(monkeypatch: pytest.MonkeyPatch) -> None:
+    """And not where an answer has enough to do already: it is then as a new engine in this state has it."""
+    monkeypatch.setattr(a3s_module, "_MANY", -1)
+    monkeypatch.setattr(a3s_module, "_OUTLOOK_EVERY", 10)
+    case = random_case(3, 60, 8)
+    engine = case.engine(A3S)
+    made, last = [0], engine.outlook()
+    for answers in itertools.count(1):
+        assert engine.question is not None
+        engine.record(case.truth(engine.question.left, engine.question.right))
+        if engine.question is None:
+            break
+        if answers - made[-1] >= 10 and answers % a3s_module.REFIT_EVERY == a3s_module._QUIET:
+            made.append(answers)
+            last = case.reload(engine, A3S).outlook()
+        assert engine.outlook() == last
+    assert len(made) >= 3
 
 
 def run(folder: Path, seed: int) -> tuple[int, dict[int, Outlook]]:

@@ -25,13 +25,14 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from a3s_desktop.core.chances import exactly, roughly
+from a3s_desktop.core.chances import exactly, logits
 from a3s_desktop.core.cluster_graph import ClusterGraph
 from a3s_desktop.core.context import Context, Step
 from a3s_desktop.core.edge_values import Similarities
 from a3s_desktop.core.forest import Forest
 from a3s_desktop.core.group_facts import GroupFacts
-from a3s_desktop.core.link_model import FACTS, fit, inner_prior, merge_prior, probability
+from a3s_desktop.core.link_model import FACTS, fit, inner_prior, merge_prior, probability, remembered
+from a3s_desktop.core.link_model import MEMORY as MODEL_MEMORY
 from a3s_desktop.core.outlook import LEAST_CHANCE, MEMORY, RAISED, Outlook, forecast, load
 from a3s_desktop.core.types import Answer, IntArray, Reason
 
@@ -51,6 +52,10 @@ _MANY = 50_000
 """Pairs of clusters and places inside them above which the outlook is made anew only every `_OUTLOOK_EVERY` answers."""
 
 _OUTLOOK_EVERY = 200
+
+_QUIET = 3  # ... and then so many answers after a fit: what comes with a fit, or in its wake, is enough for one answer
+
+_RAISED_LOGIT = float(np.log(RAISED / (1.0 - RAISED)))
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,25 +104,22 @@ class A3S:
     def outlook(self, context: Context) -> Outlook | None:
         """From the candidates that the pending question was chosen among."""
         answered = self._answered(context)
-        if self._outlook is not None and abs(answered - self._outlook[0]) < _OUTLOOK_EVERY:
+        if self._outlook is not None and (
+            abs(answered - self._outlook[0]) < _OUTLOOK_EVERY or answered % REFIT_EVERY != _QUIET
+        ):
             return self._outlook[1]
         facts = self._attached(context)
         barred = context.barred()
-        pairs, inner = facts.merges(), facts.inner()
-        weights = {
-            kind: fit(context.growing(kind, FACTS + 1).array(), prior, MEMORY)
-            for kind, prior in (("merges", merge_prior()), ("inner", inner_prior()))
-        }
-        near = roughly(pairs.rows, context.values["merge_weights"]) >= RAISED
+        merging, dividing = context.values["merge_weights"], context.values["inner_weights"]
+        weights = [self._fitted(context, kind, MEMORY) for kind in ("merges", "inner")]
+        pairs = facts.merges()
+        near = logits(pairs.rows, (merging,)) >= _RAISED_LOGIT
         near &= ~_of_any(barred, pairs.first, pairs.second)
-        joins = probability(pairs.rows[near], weights["merges"])
-        chance = 1.0 - roughly(inner.rows, context.values["inner_weights"])
-        guessed = np.flatnonzero(inner.guess)
-        chance[guessed] = 1.0 - roughly(inner.rows[guessed], context.values["merge_weights"])
-        raised = inner.part((chance >= RAISED) & ~_of_any(barred, inner.cluster))
-        divides = 1.0 - exactly(raised.rows, (weights["inner"], weights["merges"]), raised.guess)
+        joins = probability(pairs.rows[near], weights[0])
+        raised = facts.nodes.doubtful(merging, dividing, -_RAISED_LOGIT)
+        divides = 1.0 - exactly(raised.rows, weights[::-1], raised.guess)[~_of_any(barred, raised.cluster)]
         found = forecast(load(pairs.first[near], pairs.second[near], joins, divides), answered)
-        self._outlook = (answered, found) if len(pairs.first) + len(inner.node) > _MANY else None
+        self._outlook = (answered, found) if len(pairs.first) + facts.nodes.count > _MANY else None
         return found
 
     # --- the parts that are derived
@@ -173,9 +175,13 @@ class A3S:
         else:
             facts.links.set_apart(candidate.a, candidate.b)
         if self._answered(context) % REFIT_EVERY == 0:
-            context.values["merge_weights"] = fit(context.growing("merges", FACTS + 1).array(), merge_prior())
-            context.values["inner_weights"] = fit(context.growing("inner", FACTS + 1).array(), inner_prior())
+            context.values["merge_weights"] = self._fitted(context, "merges", MODEL_MEMORY)
+            context.values["inner_weights"] = self._fitted(context, "inner", MODEL_MEMORY)
         return None
+
+    def _fitted(self, context: Context, kind: str, memory: float) -> npt.NDArray[np.float64]:
+        rows = context.growing(kind, FACTS + 1).array(remembered(memory))
+        return fit(rows, merge_prior() if kind == "merges" else inner_prior(), memory)
 
     def _reason(self, facts: GroupFacts, candidate: _Candidate) -> Reason:
         if candidate.inner:
