@@ -9,11 +9,12 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from a3s_desktop.core.context import Context, Watcher
+from a3s_desktop.core.context import Context
 from a3s_desktop.core.edge_values import Lengths, Similarities
 from a3s_desktop.core.pair_index import PairIndex, Places
 from a3s_desktop.core.types import Answer, IntArray, PairGraph
 from a3s_desktop.core.undo import UndoLog
+from a3s_desktop.core.watcher import Watcher
 
 _BLOCK = 1 << 20
 """Edges that are looked at in one go where all links are counted: it bounds memory."""

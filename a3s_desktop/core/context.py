@@ -14,25 +14,13 @@ from a3s_desktop.core.correction import Correction
 from a3s_desktop.core.partition import Partition
 from a3s_desktop.core.types import Answer, FloatArray, IntArray, PairGraph, Question, Reason, StrategyOptions
 from a3s_desktop.core.undo import LoggedDict, LoggedFlags, LoggedRows, UndoLog
+from a3s_desktop.core.watcher import Watcher
 
 Step = Generator[Question, Answer, Answer | None]
 """A step of a strategy: yields questions, is sent the answers."""
 
 ANSWERED = (1e-4, 1.0 - 1e-4)
 """Probability of a pair that was answered *different* or *same* (or where that is implied)."""
-
-
-class Watcher:
-    """Follows the partition and the store: told after each change, once it is made. It logs what it changes itself."""
-
-    def constrained(self, left: int, right: int) -> None:
-        """A pair was said to be the same or different; the partition does not agree with it yet."""
-
-    def merged(self, kept: int, gone: int) -> None:
-        """Two clusters became one."""
-
-    def divided(self, old: int, parts: Sequence[int]) -> None:
-        """A cluster became several; one of them may have kept the id."""
 
 
 class Strategy(Protocol):
@@ -130,6 +118,15 @@ class Context:
     def made(self) -> None:
         """The engine is made: from now on nobody hears how far the work is."""
         self.tell = _silent
+
+    def release(self) -> None:
+        """The engine is gone: break the reference cycles. They would hold its memory until a collection of all
+        objects, which a window does not make."""
+        for watcher in self.watchers:
+            watcher.release()
+        self.watchers.clear()
+        self.divider = None
+        self.log.forget(self.log.mark())
 
     def table(self, name: str) -> LoggedDict[int, int]:
         """The strategy's table of that name."""

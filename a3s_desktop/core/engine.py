@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import weakref
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
@@ -81,6 +82,7 @@ class Engine:
         self._strategy: Strategy = make_strategy(options)
         labels, next_id = (initial.labels, None) if saved is None else (saved[0]["labels"], int(saved[1]["next_id"]))
         self._context = Context(initial.graph, views, options, labels, next_id, task.step if task else None)
+        weakref.finalize(self, self._context.release).atexit = False
         self._step: Step | None = None
         self._question: Question | None = None
         self._settled = True

@@ -14,10 +14,11 @@ import numpy as np
 import numpy.typing as npt
 
 from a3s_desktop.core.cluster_graph import edges_of
-from a3s_desktop.core.context import Context, Watcher
+from a3s_desktop.core.context import Context
 from a3s_desktop.core.edge_values import Similarities
 from a3s_desktop.core.trees import Tree
 from a3s_desktop.core.types import Answer, IntArray
+from a3s_desktop.core.watcher import Watcher
 
 LARGEST_DENSE = 600
 """Clusters above this size get their tree from a spanning tree of their edges instead of average linkage, which needs

@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from a3s_desktop.core.cluster_graph import ClusterGraph
-from a3s_desktop.core.context import Context, Watcher
+from a3s_desktop.core.context import Context
 from a3s_desktop.core.forest import PLANTED, Forest
 from a3s_desktop.core.learnt_metric import LearntMetric, differences, evenly
 from a3s_desktop.core.moments import Moments
@@ -21,6 +21,7 @@ from a3s_desktop.core.node_facts import NodeFacts
 from a3s_desktop.core.node_table import Inner, NodeTable
 from a3s_desktop.core.pair_table import Pairs, PairTable
 from a3s_desktop.core.types import IntArray
+from a3s_desktop.core.watcher import Watcher
 
 Matrix = npt.NDArray[np.float64]
 

@@ -122,7 +122,7 @@ class Session(Transactions):
         self.author = author
         self._closed = False
         self._backups = Backups(workspace, journal)
-        self._listing = HistoryList(initial.graph, self._path)
+        self._listing = HistoryList(initial.graph, partial(_path, workspace))  # not a method: see `Context.release`
         self.state = self._picture(self._history, journal.last)
         self.last_change = Change(ChangeKind.OPENED, "", no_items())
 
@@ -430,9 +430,10 @@ class Session(Transactions):
 
     # --- inner workings
 
-    def _path(self, item: int) -> str:
-        return self._workspace.items.paths[item] if self._workspace is not None else str(item)
-
     def _entries(self) -> Iterator[HistoryEntry]:
         for node in self._history.nodes():
             yield history_entry(self._initial.graph, node, self._position.conflicts, self.author)
+
+
+def _path(workspace: Workspace | None, item: int) -> str:
+    return workspace.items.paths[item] if workspace is not None else str(item)

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import gc
 import json
+import weakref
 from collections.abc import Generator
 from typing import Any
 
@@ -13,6 +15,8 @@ from hypothesis import strategies as st
 
 from a3s_desktop.core.correction import Correction
 from a3s_desktop.core.engine import Engine, Mark
+from a3s_desktop.core.node_table import NodeTable
+from a3s_desktop.core.pair_table import PairTable
 from a3s_desktop.core.strategies.a3s_paper import A3SPaper
 from a3s_desktop.core.types import Answer, Question, Reason, StrategyOptions
 from a3s_desktop.errors import Cancelled, ContradictionError, InputError
@@ -376,3 +380,24 @@ def test_making_an_engine_can_be_cancelled(share: float) -> None:
     with pytest.raises(Cancelled):
         Engine(case.initial, case.views, StrategyOptions(), task=task)
     assert task.cancelled
+
+
+@pytest.mark.parametrize("strategy", ["a3s", "a3s-paper", "cobra", "random", "ffqs", "npu", "urasc"])
+def test_an_engine_that_is_let_go_leaves_nothing_behind(strategy: str) -> None:
+    """Its memory is free at once: a window never collects what is in reference cycles of large data."""
+    case = random_case(1, 30, 4)
+    gc.disable()
+    try:
+        engine = Engine(case.initial, case.views, StrategyOptions(strategy, clusters=4))
+        for _ in range(10):
+            if engine.question is not None:
+                engine.record(case.truth(engine.question.left, engine.question.right))
+        engine.look_ahead()
+        parts = [engine._context, engine.partition, engine.store, engine._context.log, *engine._context.watchers]
+        parts += [value for one in parts for value in vars(one).values() if isinstance(value, (PairTable, NodeTable))]
+        alive = [weakref.ref(part) for part in parts]
+        parts.clear()
+        del engine
+        assert [one() for one in alive] == [None] * len(alive)
+    finally:
+        gc.enable()

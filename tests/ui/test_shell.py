@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import csv
+import gc
 import shutil
+import weakref
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -13,6 +15,7 @@ from PySide6.QtGui import QPalette
 from PySide6.QtWidgets import QApplication, QMenu
 
 from a3s_desktop.actions import ACTIONS
+from a3s_desktop.core.engine import Engine
 from a3s_desktop.core.types import Answer
 from a3s_desktop.logs import describe_crash
 from a3s_desktop.session.opening import open_session
@@ -389,3 +392,24 @@ def test_the_demo_is_made_with_progress_and_opened(desk, qtbot):
     desk.until(lambda: desk.page() is desk.program.pages.label, timeout=90_000)
     assert len(set(stages)) > 3
     assert len(desk.program.bridge.items) == 1_797
+
+
+def test_a_closed_project_leaves_no_engine_behind(desk, project):
+    """Nothing collects what is in reference cycles of large data: a second project would need the memory twice."""
+    before = {id(one) for one in gc.get_objects() if isinstance(one, Engine)}
+    desk.program.garbage.stop()
+    gc.disable()
+    try:
+        desk.open(project)
+        for _ in range(3):
+            desk.answer()
+        desk.program.clusters_desk.show_clusters()
+        desk.program.clusters_desk.show_pair()
+        desk.until(lambda: desk.program.label.ready)
+        alive = [weakref.ref(one) for one in gc.get_objects() if isinstance(one, Engine) and id(one) not in before]
+        assert alive
+        desk.trigger("project.close")
+        desk.until(lambda: desk.program.bridge.project is None)
+        desk.until(lambda: all(one() is None for one in alive))
+    finally:
+        gc.enable()
