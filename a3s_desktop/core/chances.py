@@ -34,11 +34,12 @@ BLOCK = 4_096
 AT_ONCE = 16
 """Blocks that are computed again in one update at most."""
 
-LOOSE = 0.1
+LOOSE = 0.07
 """... those whose logits have moved by more than this on average."""
 
 _MARGIN = 2e-5  # of logarithms: more than what rounding to float32 does to values and bounds
-_RIDGE = 1e-6  # share of the sphere in the mean of xxᵀ: some facts may be zero in all rows
+_RIDGE = 1e-6  # share of the sphere in the mean of xxᵀ: facts may depend on each other
+_LEAST = 0.05  # mean square taken for a fact that is zero in nearly all rows: in some it will not be
 
 
 class Chances:
@@ -236,7 +237,7 @@ def _blocks(count: int) -> int:
 
 
 def _factor(rows: Values) -> Values:
-    """L with LLᵀ the mean of xxᵀ."""
+    """L with LLᵀ the mean of xxᵀ, about."""
     mean = rows.T @ rows / max(1, len(rows))
-    mean = mean + np.eye(FACTS) * (_RIDGE * float(np.trace(mean)) / FACTS or 1.0)
+    mean += np.diag(np.maximum(_LEAST - np.diag(mean), 0.0) + _RIDGE * float(np.trace(mean)))
     return np.asarray(np.linalg.cholesky(mean), np.float64)
