@@ -31,7 +31,7 @@ Worth = Callable[[Values, Values], Values]
 BLOCK = 4_096
 """Rows that are computed by the same weights."""
 
-AT_ONCE = 16
+AT_ONCE = 8
 """Blocks that are computed again in one update at most."""
 
 LOOSE = 0.07

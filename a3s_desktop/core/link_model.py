@@ -44,6 +44,7 @@ MEMORY = 80.0
 _MOST = 5  # memories: older answers weigh less than 1 %
 _BLOCK = 4_096  # rows whose facts are turned into columns at once: they fit into the processor's own memory
 _ROUNDS = 30
+_CLOSE = 1e-6
 _SHORTEST_STEP = 2.0**-10
 
 
@@ -86,7 +87,7 @@ def probability(facts: Vector, weights: Vector) -> Vector:
     return result
 
 
-def fit(rows: Vector, prior: Prior, memory: float = MEMORY) -> Vector:
+def fit(rows: Vector, prior: Prior, memory: float = MEMORY, start: Vector | None = None) -> Vector:
     """Weights of greatest posterior probability, by Newton's method; steps that overshoot are halved.
 
     Parameters
@@ -96,6 +97,9 @@ def fit(rows: Vector, prior: Prior, memory: float = MEMORY) -> Vector:
     prior : Prior
     memory : float
         Answers over which their weight falls by 1/e.
+    start : float64, shape (FACTS,), optional
+        Weights to begin with: from those of a few answers ago it is a shorter way to the same place. Default: the
+        prior's mean.
 
     Returns
     -------
@@ -105,7 +109,7 @@ def fit(rows: Vector, prior: Prior, memory: float = MEMORY) -> Vector:
     facts, same = rows[:, :FACTS], rows[:, FACTS]
     weight = np.exp(-(len(rows) - 1 - np.arange(len(rows))) / memory)
     precision = 1.0 / prior.deviation**2
-    w = prior.mean.copy()
+    w = prior.mean.copy() if start is None else start.copy()
     value, z = _log_posterior(w, facts, same, weight, prior)
     for _ in range(_ROUNDS):
         p = 1.0 / (1.0 + np.exp(-np.clip(z, -30.0, 30.0)))
@@ -118,7 +122,7 @@ def fit(rows: Vector, prior: Prior, memory: float = MEMORY) -> Vector:
             if share < _SHORTEST_STEP:  # the value is as large as rounding lets it be
                 return w.round(6)
         w, (value, z) = w + share * step, reached
-        if np.abs(step).max() < 1e-5:
+        if np.abs(step).max() < _CLOSE:  # the next step would be about as small as its square
             break
     return w.round(6)
 

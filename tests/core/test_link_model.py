@@ -67,6 +67,8 @@ def test_fit_finds_the_optimum(seed: int, n: int, answers: str, which: str) -> N
     found = fit(rows, prior)
     assert penalised(found, rows, prior) <= best.fun + 1e-5
     np.testing.assert_allclose(found, best.x, atol=5e-3)
+    elsewhere = prior.mean + rng.normal(size=FACTS) * prior.deviation
+    np.testing.assert_allclose(fit(rows, prior, start=elsewhere), found, atol=1.1e-6)
 
 
 def test_nothing_answered_leaves_the_prior() -> None:

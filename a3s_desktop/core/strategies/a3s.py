@@ -180,8 +180,9 @@ class A3S:
         return None
 
     def _fitted(self, context: Context, kind: str, memory: float) -> npt.NDArray[np.float64]:
+        prior, name = (merge_prior(), "merge_weights") if kind == "merges" else (inner_prior(), "inner_weights")
         rows = context.growing(kind, FACTS + 1).array(remembered(memory))
-        return fit(rows, merge_prior() if kind == "merges" else inner_prior(), memory)
+        return fit(rows, prior, memory, context.values[name])
 
     def _reason(self, facts: GroupFacts, candidate: _Candidate) -> Reason:
         if candidate.inner:
