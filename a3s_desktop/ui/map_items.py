@@ -13,7 +13,18 @@ from PySide6.QtGui import QColor, QImage, QPainter
 from a3s_desktop.core.types import IndexArray
 from a3s_desktop.ui.map_colours import GREY, ColourBy, Look, Shape, palette
 from a3s_desktop.ui.map_layer import MapLayer
-from a3s_desktop.ui.map_raster import LEVELS, PointGrid, Projection, Stamp, cross, disc, draw, point_radius, ring
+from a3s_desktop.ui.map_raster import (
+    LEVELS,
+    PointGrid,
+    Projection,
+    Stamp,
+    ascending,
+    cross,
+    disc,
+    draw,
+    point_radius,
+    ring,
+)
 from a3s_desktop.ui.theme import Tokens, tokens
 
 _STAMPS = {Shape.CROSS: cross, Shape.RING: ring, Shape.DISC: disc}  # in the order of drawing
@@ -102,7 +113,7 @@ class PointLayer(MapLayer):
     def _places(self, items: IndexArray, former: _Places) -> _Places:
         """Sorted places of items on this map; a repaint where they are not the former ones."""
         known = items if not len(items) or int(items.max()) < len(self.grid) else _NOWHERE
-        places = np.sort(self.grid.place_of[known]).astype(np.int64)
+        places = ascending(self.grid.place_of[known], len(self.grid))
         if not np.array_equal(places, former):
             self._changed()
         return places

@@ -14,7 +14,7 @@ from PySide6.QtGui import QColor, QImage, QPainter, QPen, QPolygonF, QTransform
 
 from a3s_desktop.core.types import IndexArray
 from a3s_desktop.ui.map_layer import MapLayer
-from a3s_desktop.ui.map_raster import PointGrid
+from a3s_desktop.ui.map_raster import PointGrid, ascending
 from a3s_desktop.ui.theme import tokens
 
 _DRAG = 6.0  # logical pixels from the press at which a click becomes a line
@@ -57,7 +57,7 @@ def items_inside(grid: PointGrid, polygon: QPolygonF) -> IndexArray:
     near = (column >= 0) & (column < wide) & (row >= 0) & (row < high)
     inside = np.zeros(len(near), np.bool_)
     inside[near] = mask[row[near], column[near]] > 127
-    return np.sort(grid.order[places][inside]).astype(np.int64)
+    return ascending(grid.order[places][inside], len(grid))
 
 
 class LassoLayer(MapLayer):

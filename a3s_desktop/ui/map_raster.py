@@ -20,6 +20,7 @@ import numpy.typing as npt
 CELLS = 256  # of the grid's side
 LEVELS = 6  # of opacity
 _CROWD = 200_000  # points drawn at once from which on it does not matter which of those in one pixel wins
+_FLAGGED = 64  # numbers of which there are more than one in so many are put in order by flags
 _GROW_FACTOR = 24  # one pass over an image costs as much as writing this fraction of its pixels one by one
 
 ByteImage = npt.NDArray[np.uint8]
@@ -49,6 +50,16 @@ class Projection:
         x = sorted((at - self.shift_x) / self.scale_x for at in (-margin, self.width + margin))
         y = sorted((at - self.shift_y) / self.scale_y for at in (-margin, self.height + margin))
         return x[0], y[0], x[1], y[1]
+
+
+def ascending(numbers: npt.NDArray[Any], count: int) -> npt.NDArray[np.int64]:
+    """Each of some numbers from 0 to ``count`` - 1 once, in ascending order; very many are not sorted for it."""
+    if len(numbers) * _FLAGGED < count:
+        ordered = np.sort(numbers).astype(np.int64)
+        return np.asarray(ordered[np.diff(ordered, prepend=-1) > 0])
+    flags = np.zeros(count, np.bool_)
+    flags[numbers] = True
+    return np.flatnonzero(flags)
 
 
 class PointGrid:

@@ -13,6 +13,7 @@ from a3s_desktop.core.types import IndexArray
 from a3s_desktop.i18n import tr, trn
 from a3s_desktop.ui.map_data import MapData
 from a3s_desktop.ui.map_lasso import Lasso, LassoState, items_inside
+from a3s_desktop.ui.map_raster import ascending
 from a3s_desktop.ui.map_scene import MapScene
 from a3s_desktop.ui.map_selection_bar import SelectionBar
 
@@ -83,9 +84,8 @@ class MapSelecting(QObject):
     def select(self, items: Iterable[int]) -> None:
         """Select these items instead of what was selected."""
         given = items if isinstance(items, np.ndarray) else np.fromiter(items, np.int64)
-        wanted = np.sort(given.astype(np.int64))
-        wanted = wanted[np.diff(wanted, prepend=-1) > 0]  # `np.unique` takes twenty times as long for many
-        self._items = wanted[(wanted >= 0) & (wanted < len(self._scene.places))]
+        count = len(self._scene.places)
+        self._items = ascending(given[(given >= 0) & (given < count)], count)
         self._moving = self._moving and len(self._items) > 0
         self.refresh()
         self._bar.show_count(len(self._items))

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from a3s_desktop.ui import map_raster
-from a3s_desktop.ui.map_raster import LEVELS, PointGrid, Projection, disc, draw, point_radius
+from a3s_desktop.ui.map_raster import LEVELS, PointGrid, Projection, ascending, disc, draw, point_radius
 
 
 @given(st.integers(1, 300), st.integers(0, 10_000), st.floats(0.01, 3))
@@ -101,3 +101,11 @@ def test_points_shrink_with_their_number_and_grow_with_the_zoom() -> None:
     assert sizes[-1] >= 0.9
     assert point_radius(10_000, 800_000, 8, 1) > sizes[2]
     assert point_radius(10, 800_000, 1, 2) == 11
+
+
+@pytest.mark.parametrize("some", [0, 1, 5, 300, 5000])
+def test_numbers_come_once_and_ascending(some: int) -> None:
+    numbers = np.random.default_rng(some).integers(0, 1000, some).astype(np.int32)
+    found = ascending(numbers, 1000)
+    assert found.dtype == np.int64
+    assert found.tolist() == sorted(set(numbers.tolist()))
