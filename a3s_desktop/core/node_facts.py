@@ -19,6 +19,7 @@ from a3s_desktop.core.edge_values import GRAIN
 from a3s_desktop.core.forest import Forest
 from a3s_desktop.core.link_model import FACTS, link_strengths
 from a3s_desktop.core.node_table import Inner
+from a3s_desktop.core.runs import run_starts
 from a3s_desktop.core.trees import Tree
 from a3s_desktop.core.types import Answer, IntArray
 
@@ -170,7 +171,7 @@ class NodeFacts:
         across = np.flatnonzero((edges.place >= large[0][owner]) & (edges.place < large[1][owner]))
         values, length = edges.values[across], self._links.length[edges.edge[across]]
         largest, shortest = np.zeros(count), np.full(count, LONGEST)
-        starts = np.flatnonzero(np.diff(owner[across], prepend=-1))
+        starts = run_starts(owner[across])
         if len(starts):
             some = owner[across[starts]]
             largest[some] = np.maximum.reduceat(values, starts)
@@ -262,7 +263,7 @@ def _largest_sums(owner: Places, to: IntArray, values: Column, counts: Places) -
     key = ((owner << _SAMPLE) + to << _VALUE) + np.rint(values * GRAIN).astype(np.int64)
     key.sort()
     group = key >> _VALUE
-    starts = np.flatnonzero(np.diff(group, prepend=-1))
+    starts = run_starts(group)
     totals = np.add.reduceat(key & (1 << _VALUE) - 1, starts)
     key = ((group[starts] >> _SAMPLE) << _TOTAL) + ((1 << _TOTAL) - 1 - totals)
     key.sort()

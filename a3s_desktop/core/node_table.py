@@ -10,6 +10,7 @@ import numpy.typing as npt
 
 from a3s_desktop.core.chances import Chances, Worth, exactly, logits
 from a3s_desktop.core.link_model import FACTS
+from a3s_desktop.core.runs import run_starts
 
 Column = npt.NDArray[np.float64]
 
@@ -77,7 +78,7 @@ class NodeTable:
         if known is not None and len(known.node):
             self._make_room(len(known.node))
             self._write(known)
-            starts = np.flatnonzero(np.diff(known.cluster, prepend=-1)).tolist()
+            starts = run_starts(known.cluster).tolist()
             ends = [*starts[1:], len(known.cluster)]
             self._ranges = dict(zip(known.cluster[starts].tolist(), zip(starts, ends, strict=True), strict=True))
 

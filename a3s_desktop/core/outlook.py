@@ -15,6 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from a3s_desktop.core.context import Context
+from a3s_desktop.core.runs import run_starts
 
 Vector = npt.NDArray[np.float64]
 Index = npt.NDArray[np.int64]
@@ -134,7 +135,7 @@ def _untouched(first: Index, second: Index, chance: Vector) -> tuple[Vector, int
     pair, cluster = sides & (1 << bits) - 1, sides >> bits
     none = np.log1p(-np.minimum(chance, 1.0 - 1e-9))[pair]
     before = np.cumsum(none) - none
-    starts = np.flatnonzero(np.diff(cluster, prepend=-1))
+    starts = run_starts(cluster)
     own = np.repeat(before[starts], np.diff(np.concatenate((starts, [len(sides)]))))
     free: Vector = np.exp(np.bincount(pair, before - own, len(chance)))
     return free, len(starts)

@@ -8,6 +8,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from a3s_desktop.core.runs import run_starts
+
 Values = npt.NDArray[np.float64]
 Places = npt.NDArray[np.int64]
 Ids = npt.NDArray[np.integer[Any]]
@@ -20,7 +22,7 @@ _SHORTLIST = 16  # candidates that are computed first; each further list is twic
 def sorted_places(some: Sequence[Places]) -> Places:
     """Each of some places once, ascending."""
     places = np.sort(np.concatenate([*some, np.zeros(0, np.int64)]))
-    return places[np.flatnonzero(np.diff(places, prepend=-1))]
+    return places[run_starts(places)]
 
 
 class Ranking:
