@@ -120,6 +120,11 @@ class ClusterGraph(Watcher):
         values = zip(*found.strengths.T.tolist(), found.apart.tolist(), strict=True)
         return dict(zip(found.others.tolist(), (Link(*value) for value in values), strict=True))
 
+    @property
+    def count(self) -> int:
+        """Number of linked pairs."""
+        return len(self.ends) - len(self._free)
+
     def size(self, cluster: int) -> int:
         """Number of members of a cluster."""
         return self._partition.size(cluster)

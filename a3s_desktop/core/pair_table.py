@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from a3s_desktop.core.aggregation import merge_entropy
-from a3s_desktop.core.chances import Chances, Worth, exactly
+from a3s_desktop.core.chances import Chances, Worth, exactly, logits
 from a3s_desktop.core.cluster_graph import ClusterGraph
 from a3s_desktop.core.link_model import FACTS, link_strengths
 from a3s_desktop.core.moments import Groups, Moments
@@ -114,12 +114,21 @@ class PairTable:
             "clusters": self._clusters,
         }
 
+    @property
+    def count(self) -> int:
+        """Number of linked pairs."""
+        return self._links.count
+
     def facts(self) -> Pairs:
         """All pairs about which something can be asked, in no fixed order."""
         self._renew()
-        live = np.flatnonzero((self._links.ends[:, 0] >= 0) & ~self._closed)
-        first, second = self._links.ends[live].astype(np.int64).T
-        return Pairs(first, second, self._rows[live], self._entropy[live], self._links.apart[live])
+        return self._at(np.flatnonzero(self._open()))
+
+    def alike(self, weights: Column, logit: float) -> Pairs:
+        """Those whose logit of P(same) is at least so much, but for the last bits; in no fixed order."""
+        self._renew()
+        found = logits(self._rows, (weights,))
+        return self._at(np.flatnonzero((found >= logit) & self._open()))
 
     def scored(self, weights: Column, worth: Worth) -> Scored:
         """All pairs in the order of their worth; only what changed, and the best, are computed."""
@@ -143,6 +152,14 @@ class PairTable:
         return first, second, chance[near]
 
     # --- inner workings
+
+    def _open(self) -> npt.NDArray[np.bool_]:
+        """Where something can be asked."""
+        return (self._links.ends[:, 0] >= 0) & ~self._closed
+
+    def _at(self, slots: IntArray) -> Pairs:
+        first, second = self._links.ends[slots].astype(np.int64).T
+        return Pairs(first, second, self._rows[slots], self._entropy[slots], self._links.apart[slots])
 
     def _score(self, weights: Column, worth: Worth) -> None:
         self._renew()

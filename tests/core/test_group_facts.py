@@ -210,9 +210,11 @@ def test_of_a_large_cluster_the_nodes_that_matter_most_are_looked_at(
     monkeypatch: pytest.MonkeyPatch, most: int
 ) -> None:
     case = random_case(6, 40, 1, mixed=0.0)
-    every = facts_of(case.engine(A3S)).inner()
+    engine = case.engine(A3S)
+    every = facts_of(engine).inner()
     monkeypatch.setattr(node_facts_module, "MOST_NODES", most)
-    some = facts_of(case.engine(A3S)).inner()
+    other = case.engine(A3S)
+    some = facts_of(other).inner()
     for cluster in np.unique(every.cluster):
         entropy = np.sort(every.entropy[every.cluster == cluster])[::-1]
         kept = np.sort(some.entropy[some.cluster == cluster])[::-1]

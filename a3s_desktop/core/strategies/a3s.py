@@ -25,7 +25,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from a3s_desktop.core.chances import exactly, logits
+from a3s_desktop.core.chances import exactly
 from a3s_desktop.core.cluster_graph import ClusterGraph
 from a3s_desktop.core.context import Context, Step
 from a3s_desktop.core.edge_values import Similarities
@@ -112,14 +112,13 @@ class A3S:
         barred = context.barred()
         merging, dividing = context.values["merge_weights"], context.values["inner_weights"]
         weights = [self._fitted(context, kind, MEMORY) for kind in ("merges", "inner")]
-        pairs = facts.merges()
-        near = logits(pairs.rows, (merging,)) >= _RAISED_LOGIT
-        near &= ~_of_any(barred, pairs.first, pairs.second)
+        pairs = facts.pairs.alike(merging, _RAISED_LOGIT)
+        near = ~_of_any(barred, pairs.first, pairs.second)
         joins = probability(pairs.rows[near], weights[0])
         raised = facts.nodes.doubtful(merging, dividing, -_RAISED_LOGIT)
         divides = 1.0 - exactly(raised.rows, weights[::-1], raised.guess)[~_of_any(barred, raised.cluster)]
         found = forecast(load(pairs.first[near], pairs.second[near], joins, divides), answered)
-        self._outlook = (answered, found) if len(pairs.first) + facts.nodes.count > _MANY else None
+        self._outlook = (answered, found) if facts.pairs.count + facts.nodes.count > _MANY else None
         return found
 
     # --- the parts that are derived
