@@ -83,6 +83,13 @@ class ConstraintStore:
             return sorted({*known, *self._identity} - {root})
         return known
 
+    def n_known(self, i: int) -> int:
+        """Number of samples must-linked with ``i``, and of components that answers, or both being known identities,
+        hold apart from it."""
+        root = self.find(i)
+        known = len(self._component.get(root, (i,))) - 1 + len(self._cannot.get(root, ()))
+        return known + len(self._identity) - 1 if root in self._identity else known
+
     def touched(self) -> Iterator[int]:
         """All samples that took part in a must-link or cannot-link answer, or are known identities."""
         return iter(self._parent)

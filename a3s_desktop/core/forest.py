@@ -79,7 +79,9 @@ class Forest(Watcher):
         return self._left[node], self._right[node]
 
     def face(self, node: int) -> int:
-        """The sample that represents a node: of its children's faces, the one that the node's samples resemble more."""
+        """The sample that represents a node: of its children's faces, the one of which more is known; of equally known
+        ones, the one that the node's samples resemble more. What was answered of a cluster by its face would else be
+        asked again."""
         return node if node < self._n else self._face[node]
 
     def is_guess(self, node: int) -> bool:
@@ -134,8 +136,9 @@ class Forest(Watcher):
     def cut(self, cluster: int, node: int, differ: tuple[int, int] | None = None) -> None:
         """Divide a cluster where the two parts below a node turned out to differ.
 
-        The rest of the tree follows the part that it is must-linked with, else the one that it resembles more,
-        nearest branches first.
+        The rest of the tree follows the part that it is must-linked with, else the one that it has more similarity to
+        in all, nearest branches first. By the mean, a single stranger would take branches of a large cluster with it,
+        which another answer has to bring back.
 
         Parameters
         ----------
@@ -208,8 +211,8 @@ class Forest(Watcher):
         for place, whole in ((1, True), (2, False)):
             if store.relation(faces[0], faces[place]) is Answer.SAME:
                 return whole
-        own, a, b = self.leaves(branch), self.leaves(first), self.leaves(second)
-        return self._total(own, a) * len(b) >= self._total(own, b) * len(a)
+        own = self.leaves(branch)
+        return self._total(own, self.leaves(first)) >= self._total(own, self.leaves(second))
 
     def _total(self, samples: IntArray, others: IntArray) -> float:
         """Sum of the similarities of all edges from some samples to others."""
@@ -258,6 +261,9 @@ class Forest(Watcher):
 
     def _choose_face(self, left: int, right: int) -> int:
         a, b = self.face(left), self.face(right)
+        known = self._context.store.n_known(a), self._context.store.n_known(b)
+        if known[0] != known[1]:
+            return a if known[0] > known[1] else b
         both = np.concatenate((self.leaves(left), self.leaves(right)))
         likeness = [self._total(np.array([face], np.int32), both) for face in (a, b)]
         return a if likeness[0] >= likeness[1] else b
@@ -275,7 +281,7 @@ class Forest(Watcher):
                 nodes.append(self._join(nodes[left], nodes[right]))
                 self._drop(nodes[left], nodes[right])  # of no more use, and as many as there are samples
             return nodes[-1]
-        faces = _faces(len(members), pairs, *inside)
+        faces = _faces([self._context.store.n_known(i) for i in members.tolist()], pairs, *inside)
         for (left, right), face in zip(pairs, faces, strict=True):
             nodes.append(self._add(nodes[left], nodes[right], int(members[face])))
         return nodes[-1]
@@ -325,13 +331,15 @@ class Forest(Watcher):
 
 
 def _faces(
-    n: int,
+    known: Sequence[int],
     pairs: Sequence[tuple[int, int]],
     rows: npt.NDArray[np.int64],
     columns: npt.NDArray[np.int64],
     values: npt.NDArray[np.float64],
 ) -> list[int]:
-    """The position that represents each pair: of its parts' faces, the one that its samples resemble more."""
+    """The position that represents each pair: of its parts' faces, the one of which more is ``known``, else the one
+    that its samples resemble more."""
+    n = len(known)
     alike = np.zeros((n, n))
     alike[rows, columns] = values
     faces = list(range(n))
@@ -339,7 +347,8 @@ def _faces(
     for left, right in pairs:
         both = np.concatenate((below[left], below[right]))
         a, b = faces[left], faces[right]
-        faces.append(a if alike[a, both].sum() >= alike[b, both].sum() else b)
+        more = known[a] - known[b] or alike[a, both].sum() - alike[b, both].sum()
+        faces.append(a if more >= 0 else b)
         below.append(both)
     return faces[n:]
 

@@ -22,7 +22,7 @@ from a3s_desktop.task import Task
 
 log = logging.getLogger(__name__)
 
-SNAPSHOT_FORMAT = 4
+SNAPSHOT_FORMAT = 5
 
 _PARKED = 4
 """States kept in memory before long ways: back from a change, and forth again."""

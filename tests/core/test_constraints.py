@@ -129,6 +129,7 @@ def test_store_equals_the_closure_by_brute_force(operations: list[tuple]) -> Non
         assert all(store.find(root) == root for root in store.separated_from(i))
         assert store.is_touched(i) == any(i in (left, right) for left, right, _ in answers)
         assert store.is_confirmed(i) == (len(store.component(i)) > 1)
+        assert store.n_known(i) == len(store.component(i)) - 1 + len(store.separated_from(i))
     assert list(store.constraints()) == answers
     assert store.n_constraints == len(answers)
     assert list(store.skipped()) == skipped
@@ -208,6 +209,7 @@ def test_known_identities_differ_from_each_other_whatever_joins_them() -> None:
     start = log.mark()
     assert store.relation(0, 10) is Answer.DIFFERENT
     assert store.separated_from(10) == [0, 20]
+    assert store.n_known(10) == 2
     assert store.chain(0, 20) == ((0, 20, Answer.DIFFERENT),)
     for pair in ((1, 2), (0, 1), (11, 10)):  # a larger component takes an identity over
         store.add(*pair, Answer.SAME)

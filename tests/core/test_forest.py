@@ -197,6 +197,22 @@ def test_the_face_is_whom_the_group_resembles_more() -> None:
 
 
 @pytest.mark.parametrize("dense", [600, 2])
+def test_the_face_is_of_whom_more_is_known(monkeypatch: pytest.MonkeyPatch, dense: int) -> None:
+    """Cluster 1 was told from four others by sample 0. It stays the face when the cluster is joined to another, and
+    when its tree is planted anew, though the rest resembles sample 1 more."""
+    monkeypatch.setattr(forest_module, "LARGEST_DENSE", dense)
+    edges = {(0, 1): 0.5, (1, 2): 0.9, (1, 3): 0.9, (2, 3): 0.5, (3, 4): 0.3}
+    context, forest = make([0, 0, 0, 0, 1, 2, 3, 4, 5], edges)
+    assert forest.face(forest.root(0)) != 0
+    for other in (5, 6, 7, 8):
+        context.store.add(0, other, Answer.DIFFERENT)
+    context.split(0, (np.array([0, 1, 2], np.int32), np.array([3], np.int32)))
+    assert forest.face(forest.root(context.partition.cluster_of(0))) == 0
+    context.merge(context.partition.cluster_of(0), context.partition.cluster_of(3), (1, 3))
+    assert forest.face(forest.root(context.partition.cluster_of(0))) == 0
+
+
+@pytest.mark.parametrize("dense", [600, 2])
 def test_must_linked_samples_are_joined_first(monkeypatch: pytest.MonkeyPatch, dense: int) -> None:
     """Whatever the edges say: 0, 3 and 5 were said to be the same, each resembles another sample more."""
     monkeypatch.setattr(forest_module, "LARGEST_DENSE", dense)
@@ -263,6 +279,20 @@ def test_a_cut_deep_in_the_tree_lets_the_rest_follow_whom_it_resembles() -> None
     partition = context.partition
     assert partition.members(partition.cluster_of(low)).tolist() == [0, 1]
     assert partition.members(partition.cluster_of(high)).tolist() == [2, 3, 4, 5]
+
+
+def test_a_stranger_deep_in_the_tree_takes_nobody_with_it() -> None:
+    """Each of 3, 4 and 5 resembles stranger 0 more than it does 1 and 2 in the mean, but less than both together."""
+    edges = {(0, 1): 0.95, (0, 2): 0.9, (1, 2): 0.9}
+    edges |= {(near, far): 0.4 for near in (1, 2) for far in (3, 4, 5)} | {(0, far): 0.5 for far in (3, 4, 5)}
+    context, forest = make([0] * 6, edges)
+    (node,) = (node for node, *_ in forest.nodes(forest.root(0)) if set(forest.leaves(node).tolist()) == {0, 1, 2})
+    (node,) = (child for child in forest.children(node) if not forest.is_leaf(child))
+    assert set(forest.leaves(node).tolist()) == {0, 1}
+    context.store.add(0, 1, Answer.DIFFERENT)
+    context.store.add(1, 2, Answer.SAME)
+    forest.cut(0, node)
+    assert context.partition.members(context.partition.cluster_of(0)).tolist() == [0]
 
 
 def test_a_guess_is_a_node_that_can_be_taken_apart_again() -> None:
