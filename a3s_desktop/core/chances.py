@@ -49,10 +49,13 @@ class Chances:
     ----------
     same : bool
         Whether the chance is that of *same*; else of *different*.
+    unlikely : float
+        Below this chance gains are smaller than in proportion to it: by the factor chance / ``unlikely``.
     """
 
-    def __init__(self, same: bool) -> None:
+    def __init__(self, same: bool, unlikely: float = 0.0) -> None:
         self._sign = 1.0 if same else -1.0
+        self._unlikely = np.float32(np.log(unlikely) if unlikely else -np.inf)
         self._ranking = Ranking()
         # By place, in whole blocks.
         self._chance: Singles = np.zeros(0, np.float32)  # logarithm, by the weights that are known of the block
@@ -189,6 +192,7 @@ class Chances:
             bound[other] = self._reach[at][other] * moved[1][other // BLOCK]
         bound += self._chance[at]
         np.minimum(bound, np.float32(_MARGIN), out=bound)
+        bound += np.minimum(bound - self._unlikely, np.float32(0.0))
         bound += self._most[at]
         return np.asarray(bound, np.float32)
 
@@ -199,6 +203,7 @@ class Chances:
             np.float32
         )
         bound = np.minimum(self._chance[places] + self._reach[places] * moved, np.float32(_MARGIN))
+        bound += np.minimum(bound - self._unlikely, np.float32(0.0))
         return np.asarray(bound + self._most[places], np.float32)
 
     def _make_room(self, count: int, weights: Values) -> None:
