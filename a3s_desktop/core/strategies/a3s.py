@@ -18,7 +18,7 @@ classes) at once, not for any of them.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import product
 from typing import Any
 
@@ -33,7 +33,7 @@ from a3s_desktop.core.forest import Forest
 from a3s_desktop.core.group_facts import GroupFacts
 from a3s_desktop.core.link_model import FACTS, fit, inner_prior, merge_prior, probability, remembered
 from a3s_desktop.core.link_model import MEMORY as MODEL_MEMORY
-from a3s_desktop.core.outlook import LEAST_CHANCE, MEMORY, RAISED, Outlook, forecast, load
+from a3s_desktop.core.outlook import LEAST_CHANCE, MEMORY, RAISED, Load, Outlook, forecast, load
 from a3s_desktop.core.pair_table import UNLIKELY
 from a3s_desktop.core.types import Answer, IntArray, Reason
 
@@ -54,7 +54,7 @@ _MANY = 50_000
 
 _OUTLOOK_EVERY = 200
 
-_QUIET = 3  # ... and then so many answers after a fit: what comes with a fit, or in its wake, is enough for one answer
+_QUIET = 3  # ... and then so many answers after a fit, which is enough for one answer; one half then, one with the next
 
 _RAISED_LOGIT = float(np.log(RAISED / (1.0 - RAISED)))
 
@@ -81,7 +81,9 @@ class A3S:
     """
 
     def __init__(self) -> None:
-        self._outlook: tuple[int, Outlook] | None = None  # the last one where candidates are many, and when it was
+        # Where candidates are many: the last outlook, and after how many answers; the first half of the next one.
+        self._outlook: tuple[int, Outlook] | None = None
+        self._half: tuple[int, Load] | None = None
 
     def begin(self, context: Context) -> None:
         """Plant the trees."""
@@ -106,22 +108,38 @@ class A3S:
     def outlook(self, context: Context) -> Outlook | None:
         """From the candidates that the pending question was chosen among."""
         answered = self._answered(context)
-        if self._outlook is not None and (
-            abs(answered - self._outlook[0]) < _OUTLOOK_EVERY or answered % REFIT_EVERY != _QUIET
-        ):
-            return self._outlook[1]
+        if self._outlook is None:
+            joining = self._joining(context)
+        else:
+            place = answered % REFIT_EVERY
+            if abs(answered - self._outlook[0]) < _OUTLOOK_EVERY - 1 or place not in (_QUIET, _QUIET + 1):
+                return self._outlook[1]
+            if place == _QUIET:
+                self._half = (answered, self._joining(context))
+            if self._half is None or self._half[0] != answered - 1:
+                return self._outlook[1]
+            joining = self._half[1]
         facts = self._attached(context)
-        barred = context.barred()
-        merging, dividing = context.values["merge_weights"], context.values["inner_weights"]
-        weights = [self._fitted(context, kind, MEMORY) for kind in ("merges", "inner")]
-        pairs = facts.pairs.alike(merging, _RAISED_LOGIT)
-        near = ~_of_any(barred, pairs.first, pairs.second)
-        joins = probability(pairs.rows[near], weights[0])
-        raised = facts.nodes.doubtful(merging, dividing, -_RAISED_LOGIT)
-        divides = 1.0 - exactly(raised.rows, weights[::-1], raised.guess)[~_of_any(barred, raised.cluster)]
-        found = forecast(load(pairs.first[near], pairs.second[near], joins, divides), answered)
+        dividing = self._dividing(context)
+        found = forecast(replace(joining, nodes=dividing.nodes, splits=dividing.splits), answered)
         self._outlook = (answered, found) if facts.pairs.count + facts.nodes.count > _MANY else None
         return found
+
+    def _joining(self, context: Context) -> Load:
+        """What the outlook says of pairs of clusters."""
+        pairs = self._attached(context).pairs.alike(context.values["merge_weights"], _RAISED_LOGIT)
+        joins = probability(pairs.rows, self._fitted(context, "merges", MEMORY))
+        joins[_of_any(context.barred(), pairs.first, pairs.second)] = 0.0
+        return load(pairs.first, pairs.second, joins, np.zeros(0))
+
+    def _dividing(self, context: Context) -> Load:
+        """What it says of places inside clusters."""
+        guessed, own = context.values["merge_weights"], context.values["inner_weights"]
+        raised = self._attached(context).nodes.doubtful(guessed, own, -_RAISED_LOGIT)
+        weights = [self._fitted(context, kind, MEMORY) for kind in ("inner", "merges")]
+        divides = 1.0 - exactly(raised.rows, weights, raised.guess)
+        none = np.zeros(0, np.int64)
+        return load(none, none, np.zeros(0), divides[~_of_any(context.barred(), raised.cluster)])
 
     # --- the parts that are derived
 
