@@ -13,6 +13,7 @@ from a3s_desktop.core.initialization import initialize, stage_count
 from a3s_desktop.core.types import InitialState
 from a3s_desktop.errors import ProjectError, StorageFailedError
 from a3s_desktop.i18n import percent, tr
+from a3s_desktop.memory import give_back
 from a3s_desktop.session import kept_state
 from a3s_desktop.session.history import CORRECT
 from a3s_desktop.session.operations import parts_differ
@@ -208,6 +209,7 @@ def first_stage(workspace: Workspace, task: Task) -> InitialState:
     _keep_parts_apart(workspace)
     workspace.save_initial(initial)
     workspace.drop_stages(_STEP)
+    give_back()
     return initial
 
 

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 from a3s_desktop.core.types import Answer
 from a3s_desktop.errors import StaleAnswerError
 from a3s_desktop.i18n import tr
+from a3s_desktop.memory import give_back
 from a3s_desktop.session.state import Change, LookAhead, SessionState
 from a3s_desktop.task import Task
 from a3s_desktop.ui.map_raster import PointGrid
@@ -110,6 +111,7 @@ class EngineRoom:
         self._id = next(self._ids)
         layout = MapLayout(self._id, session.workspace)
         writer = writer_of(session.workspace.folder) if read_only else None
+        give_back()
         return Opened(
             id=self._id,
             folder=folder,
@@ -129,6 +131,8 @@ class EngineRoom:
         session, self._session, self._id = self._session, None, 0
         if session is not None:
             session.close()
+            del session
+            give_back()
 
     def answer(self, project: int, question_id: int, answer: Answer) -> tuple[int, SessionState, Change]:
         """Record an answer; on return it is on disk."""
@@ -234,4 +238,6 @@ class MapLayout:
         layout = graph_layout(initial.graph, start, self._workspace.initial_options.seed, task)
         if not self._workspace.read_only:
             self._workspace.save_layout(layout)
-        return self._project, PointGrid(layout)
+        grid = PointGrid(layout)
+        give_back()
+        return self._project, grid
