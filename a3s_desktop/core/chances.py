@@ -11,6 +11,7 @@ Nothing else than speed depends on the bounds.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -25,8 +26,6 @@ Singles = npt.NDArray[np.float32]
 Places = npt.NDArray[np.int64]
 Ids = npt.NDArray[np.integer[Any]]
 Flags = npt.NDArray[np.bool_]
-Worth = Callable[[Values, Values], Values]
-"""From the chance of an answer and Δh times N, of some candidates, to the gain to be expected of asking about them."""
 
 BLOCK = 4_096
 """Rows that are computed by the same weights."""
@@ -42,6 +41,42 @@ _RIDGE = 1e-6  # share of the sphere in the mean of xxᵀ: facts may depend on e
 _LEAST = 0.05  # mean square taken for a fact that is zero in nearly all rows: in some it will not be
 
 
+@dataclass(frozen=True, slots=True)
+class Worth:
+    """What asking about a candidate gains, by the chance of the answer.
+
+    Attributes
+    ----------
+    factor : float
+        Gain of a sure answer for each unit of Δh times N.
+    least : float
+        Below this chance nothing is gained.
+    unlikely : float
+        Below this one the gain is less than the chance, in proportion; 0: it never is.
+    """
+
+    factor: float
+    least: float
+    unlikely: float = 0.0
+
+    def __call__(self, chance: Values, entropy: Values) -> Values:
+        """The gains to be expected of some candidates, from the chances and Δh times N."""
+        paid = chance * np.minimum(1.0, chance / self.unlikely) if self.unlikely else chance
+        gain: Values = (paid * entropy * self.factor).round(9)
+        gain[chance < self.least] = 0.0
+        return gain
+
+    def bounds(self, chance: Singles) -> Singles:
+        """Bounds of the logarithms of gains over those of sure answers, in the place of bounds of those of chances."""
+        nothing = chance < np.float32(np.log(self.least) - _MARGIN) if self.least else None
+        if self.unlikely:
+            less = chance - np.float32(np.log(self.unlikely) - _MARGIN)
+            chance = chance + np.minimum(less, np.float32(0.0), out=less)
+        if nothing is not None:
+            chance[nothing] = -np.inf
+        return chance
+
+
 class Chances:
     """Bounds of the chances of a table's rows, and its candidates by gain.
 
@@ -49,13 +84,10 @@ class Chances:
     ----------
     same : bool
         Whether the chance is that of *same*; else of *different*.
-    unlikely : float
-        Below this chance gains are smaller than in proportion to it: by the factor chance / ``unlikely``.
     """
 
-    def __init__(self, same: bool, unlikely: float = 0.0) -> None:
+    def __init__(self, same: bool) -> None:
         self._sign = 1.0 if same else -1.0
-        self._unlikely = np.float32(np.log(unlikely) if unlikely else -np.inf)
         self._ranking = Ranking()
         # By place, in whole blocks.
         self._chance: Singles = np.zeros(0, np.float32)  # logarithm, by the weights that are known of the block
@@ -68,6 +100,7 @@ class Chances:
         self._factor: Values = np.eye(FACTS)
         self._inverse: Values = np.eye(FACTS)
         self._rearranged = False
+        self._worth = Worth(1.0, 0.0)
         self._found: list[tuple[Places, Values]] = []  # places computed since, and their gains: the closest of bounds
 
     def rearrange(self, places: Places, count: int) -> None:
@@ -86,6 +119,7 @@ class Chances:
         most: Callable[[Places], Values],
         weights: tuple[Values, ...],
         changed: Sequence[Places],
+        worth: Worth,
         kind: Flags | None = None,
     ) -> None:
         """Bring the bounds up to date.
@@ -98,10 +132,13 @@ class Chances:
         weights : tuple of float64 (FACTS,)
         changed : sequence of int64 arrays
             Places whose row, or anything else, is another than before.
+        worth : Worth
+            The same every time.
         kind : bool, shape (m,), optional
             Where the second of ``weights`` holds.
         """
         count, now = len(rows), np.stack(weights)
+        self._worth = worth
         places = sorted_places(changed)
         if not len(self._weights):
             self._factor = _factor(rows)
@@ -192,7 +229,7 @@ class Chances:
             bound[other] = self._reach[at][other] * moved[1][other // BLOCK]
         bound += self._chance[at]
         np.minimum(bound, np.float32(_MARGIN), out=bound)
-        bound += np.minimum(bound - self._unlikely, np.float32(0.0))
+        bound = self._worth.bounds(bound)
         bound += self._most[at]
         return np.asarray(bound, np.float32)
 
@@ -203,8 +240,7 @@ class Chances:
             np.float32
         )
         bound = np.minimum(self._chance[places] + self._reach[places] * moved, np.float32(_MARGIN))
-        bound += np.minimum(bound - self._unlikely, np.float32(0.0))
-        return np.asarray(bound + self._most[places], np.float32)
+        return np.asarray(self._worth.bounds(bound) + self._most[places], np.float32)
 
     def _make_room(self, count: int, weights: Values) -> None:
         more = _blocks(count) - self._known.shape[1]

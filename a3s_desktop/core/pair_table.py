@@ -18,15 +18,6 @@ from a3s_desktop.core.moments import Groups, Moments
 Column = npt.NDArray[np.float64]
 IntArray = npt.NDArray[np.int64]
 
-UNLIKELY = 0.1
-"""Below this chance that two clusters are one, asking is worth less than Δh times the chance, in proportion.
-
-Of unlikely pairs those are put whose Δh is large, and these are the ones that the model is too sure of. Of 228 pairs of
-at least eight samples each that were asked at less than .1 (people, faces, glyphs, digits: six feature sets), 4 were
-the same where the model expected 10: none of those at .02, 2 % of those at .045, 3 % of those at .08. With it, and all
-else as before, glyphs reach NMI .967, ARI .964 after 83 answers instead of .963, .957, and people .930, .898 after 120
-instead of .918, .878. From .1 to .2 it makes little difference; at .05 half as much is gained."""
-
 _CHUNK = 2_048  # pairs looked at in one go, whose clusters' moments are held twice
 _CLUSTERS = 16_384  # clusters summed up in one go
 _BLOCK = 65_536  # pairs whose facts are computed in one go
@@ -98,7 +89,7 @@ class PairTable:
         self._rows = np.zeros((0, FACTS))
         self._entropy = np.zeros(0)
         self._stale = np.zeros(0, np.bool_)  # where they are to be computed again
-        self._chances = Chances(same=True, unlikely=UNLIKELY)
+        self._chances = Chances(same=True)
         self._unscored: list[npt.NDArray[np.int64]] = []  # slots to be scored again
         # Of each cluster: largest and second largest mean, number apart, size, and its two least learnt distances.
         self._clusters = np.zeros((0, 6))
@@ -178,7 +169,7 @@ class PairTable:
             gain: Column = worth(np.ones(len(slots)), self._entropy[slots]) * is_open
             return gain
 
-        self._chances.update(self._rows, most, (weights,), self._unscored)
+        self._chances.update(self._rows, most, (weights,), self._unscored, worth)
         self._unscored.clear()
 
     def _take_over(self, slots: IntArray, saved: Mapping[str, npt.NDArray[Any]]) -> None:

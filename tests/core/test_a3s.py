@@ -263,7 +263,7 @@ def test_large_parts_of_a_mixture_are_not_worth_what_those_of_a_sound_cluster_ar
 def test_of_two_pairs_worth_as_much_the_likelier_one_is_asked() -> None:
     """As long as both are likely it does not matter which; of unlikely ones the model is too sure of the large one."""
     chance, entropy = np.array([0.8, 0.4, 0.08, 0.04]), np.array([1.0, 2.0, 10.0, 20.0])
-    gain = a3s_module._worth_of_joining(chance, entropy)
+    gain = a3s_module._JOINING(chance, entropy)
     assert gain[0] == pytest.approx(gain[1])
     assert gain[1] > gain[2] > gain[3] > 0.0
 
