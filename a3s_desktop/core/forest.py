@@ -138,7 +138,8 @@ class Forest(Watcher):
 
         The rest of the tree follows the part that it is must-linked with, else the one that it has more similarity to
         in all, nearest branches first. By the mean, a single stranger would take branches of a large cluster with it,
-        which another answer has to bring back.
+        which another answer has to bring back: with 5 % of the answers wrong, people of 100 identities reach ARI .86
+        after 525 answers instead of .83.
 
         Parameters
         ----------

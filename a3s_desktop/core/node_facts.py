@@ -37,14 +37,6 @@ NEAREST = 5
 LONGEST = 2.0
 """Length taken for the shortest edge of two parts that no edge joins, and for longer ones: two standard deviations."""
 
-_SOUND = 50
-"""Answers *same* about a cluster's insides that are added to those given, so that a few *different* do not yet make it
-a mixture. Digits by their Fourier coefficients, of which two classes are hardly to be told apart, reach NMI .878, ARI
-.821 after 600 answers instead of .870, .815; people and faces stay as they are. With 20 and fewer the digits gain
-earlier (.816, .753 after 200 answers instead of .803, .740), but clusters of people, whose parts of some eight samples
-are of one class, come apart later: after 525 answers about 100 identities ARI falls from .916 to .896 with 50, to .885
-with 10."""
-
 _ROWS = 256  # samples whose features are held at once
 
 _SOFT_NEAREST = 0.02  # keeps the log ratio of two means over the nearest samples finite
@@ -114,7 +106,6 @@ class NodeFacts:
         rows[:, 7] = np.log1p(self._context.table("confirmed").get(cluster, 0))
         rows[:, 9:12] = 0.0
         guess = np.array([self._forest.is_guess(node) for node in ids.tolist()], np.bool_)
-        entropy = (entropy * self._of_one_class(cluster, nodes)).round(9)
         return Inner(np.full(len(ids), cluster, np.int64), ids, rows.round(9), entropy, guess)
 
     def forget(self, *clusters: int) -> None:
@@ -123,19 +114,6 @@ class NodeFacts:
             self._roots.pop(cluster, None)
 
     # --- inner workings
-
-    def _of_one_class(self, cluster: int, nodes: IntArray) -> Column:
-        """The chance that the smaller part of each node is of one class, by what was found inside the cluster so far.
-
-        To take a part out of a cluster is worth Δh if the part is of one class. Where a cluster is a mixture through
-        and through, its large parts are mixtures too: they come back to it by the next answers, and nothing is won.
-        With strangers at the rate at which questions inside the cluster were answered *different*, s samples are of
-        one class with the probability (1 - rate)^(s - 1).
-        """
-        confirmed, differed = (self._context.table(name).get(cluster, 0) for name in ("confirmed", "differed"))
-        small, _ = _spans(nodes)
-        rate = differed / (confirmed + differed + _SOUND)
-        return np.asarray((1.0 - rate) ** (small[1] - small[0] - 1), np.float64)
 
     def _chosen(self, tree: Tree) -> tuple[IntArray, Column]:
         """The nodes that are looked at, rows of the tree's, and Δh times N of their division."""

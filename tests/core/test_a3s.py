@@ -240,26 +240,6 @@ def test_a_pure_cluster_is_confirmed_and_left_alone() -> None:
     assert is_truth(engine, case)
 
 
-def test_large_parts_of_a_mixture_are_not_worth_what_those_of_a_sound_cluster_are() -> None:
-    """Two cliques in one cluster, about whose insides fifty questions were answered *same*, or *different*."""
-    case = cliques_of([6, 5], classes=[0, 1])
-    pairs = itertools.combinations(range(case.n), 2)
-    known = {pair: p for pair in pairs if (p := case.initial.graph.probability(*pair)) > 0.5}
-    case = case_of([0] * case.n, case.classes.tolist(), {**known, (0, 6): 0.3}, case.views[0])
-    worth = {}
-    for table in ("confirmed", "differed"):
-        engine = case.engine(A3S)
-        facts = facts_of(engine)
-        engine._context.table(table)[0] = 50
-        facts.doubt(0)
-        inner = facts.inner()
-        worth[table] = dict(zip(inner.node.tolist(), inner.entropy.tolist(), strict=True))
-        sizes = dict(zip(inner.node.tolist(), np.exp(inner.rows[:, 5]).round().tolist(), strict=True))
-    assert max(sizes.values()) == 5.0
-    for node, size in sizes.items():
-        assert worth["differed"][node] == pytest.approx(worth["confirmed"][node] * 0.5 ** (size - 1))
-
-
 def test_of_two_pairs_worth_as_much_the_likelier_one_is_asked() -> None:
     """As long as both are likely it does not matter which; of unlikely ones the model is too sure of the large one."""
     chance, entropy = np.array([0.8, 0.4, 0.08, 0.04]), np.array([1.0, 2.0, 10.0, 20.0])

@@ -88,9 +88,8 @@ class A3S:
     """The default strategy.
 
     State in the context: values ``merge_weights``, ``inner_weights`` (float64), rows ``merges`` and ``inner`` (facts
-    and answers that the model learnt from), tables ``confirmed`` and ``differed`` (cluster id -> purity questions
-    answered *same* and *different*), the forest's tables. Links between clusters and facts about groups are derived
-    from these.
+    and answers that the model learnt from), table ``confirmed`` (cluster id -> purity questions answered *same*), the
+    forest's tables. Links between clusters and facts about groups are derived from these.
     """
 
     def __init__(self) -> None:
@@ -195,9 +194,9 @@ class A3S:
         kind = "inner" if candidate.inner and not guessed else "merges"
         context.growing(kind, FACTS + 1).append((*candidate.facts, float(same)))
         if candidate.inner:
-            counted = context.table("confirmed" if same else "differed")
-            counted[candidate.a] = counted.get(candidate.a, 0) + 1
             if same:
+                confirmed = context.table("confirmed")
+                confirmed[candidate.a] = confirmed.get(candidate.a, 0) + 1
                 facts.links.touch(candidate.a)
                 facts.doubt(candidate.a)
             else:
