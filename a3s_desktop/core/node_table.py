@@ -115,7 +115,7 @@ class NodeTable:
         ----------
         guessed, own : float64, shape (FACTS,)
             Weights of the models for nodes that the model joined, and for others.
-        worth : callable
+        worth : Worth
             From P(different) and Δh times N to the gain to be expected.
         """
         self._renew()
@@ -127,7 +127,7 @@ class NodeTable:
             chance = exactly(self._rows.take(places, axis=0), (own, guessed), self._guess[places])
             return worth(1.0 - chance, self._entropy[places])
 
-        self._chances.update(self._rows, most, (own, guessed), self._unscored, self._guess)
+        self._chances.update(self._rows, most, (own, guessed), self._unscored, worth, self._guess)
         self._unscored.clear()
         best = self._chances.best(self._cluster, self._node, gains)
         return ScoredNodes(self._cluster, self._node, self._rows, best)
