@@ -43,8 +43,8 @@ _SOFT_NEAREST = 0.02  # keeps the log ratio of two means over the nearest sample
 _MOST_RATIO = 3.0  # of logarithms: beyond e^3 the ratio of two sums tells no more
 _SOFT_TOTAL = 0.2  # ... and that of two sums over all samples: those of one sample are up to some ten
 
-# Bits of a sample and of a similarity, which is not negative, and of a sum of these.
-_SAMPLE, _VALUE, _TOTAL = 24, 26, 50
+# Bits of a sample and of a similarity, which is not negative, and of a sum of these; `MOST_NODES` has the rest.
+_SAMPLE, _VALUE, _TOTAL = 29, 26, 50
 
 
 class NodeFacts:
