@@ -29,7 +29,6 @@ from a3s_desktop.core.types import Answer, InitialState, IntArray, Question, Str
 from a3s_desktop.core.undo import LoggedFlags
 from a3s_desktop.errors import ContradictionError
 from a3s_desktop.i18n import tr, trn
-from a3s_desktop.task import Task
 
 Seen = TypeVar("Seen")
 
@@ -61,8 +60,8 @@ class Engine:
     options : StrategyOptions
     saved : (arrays, meta), optional
         A state that `dump` gave for the same data and options; default: nothing was answered yet.
-    task : Task, optional
-        Stepped from 0 to 1, for much may have to be derived from large data.
+    tell : callable, optional
+        Hears which share is done, for much may have to be derived from large data; it may raise `Cancelled`.
 
     Raises
     ------
@@ -77,11 +76,11 @@ class Engine:
         views: Sequence[npt.NDArray[Any]],
         options: StrategyOptions,
         saved: tuple[Mapping[str, npt.NDArray[Any]], Mapping[str, Any]] | None = None,
-        task: Task | None = None,
+        tell: Callable[[float], None] | None = None,
     ) -> None:
         self._strategy: Strategy = make_strategy(options)
         labels, next_id = (initial.labels, None) if saved is None else (saved[0]["labels"], int(saved[1]["next_id"]))
-        self._context = Context(initial.graph, views, options, labels, next_id, task.step if task else None)
+        self._context = Context(initial.graph, views, options, labels, next_id, tell)
         weakref.finalize(self, self._context.release).atexit = False
         self._step: Step | None = None
         self._question: Question | None = None
@@ -319,11 +318,11 @@ class Engine:
         options: StrategyOptions,
         arrays: Mapping[str, npt.NDArray[Any]],
         meta: Mapping[str, Any],
-        task: Task | None = None,
+        tell: Callable[[float], None] | None = None,
     ) -> Self:
         """An engine in the state that `dump` gave; anything is raised for another. Marks taken before are not valid."""
         check_saved(arrays, meta, len(initial.labels))
-        return cls(initial, views, options, (arrays, meta), task)
+        return cls(initial, views, options, (arrays, meta), tell)
 
     # --- inner workings
 

@@ -101,6 +101,7 @@ class Position:
         task: Task | None = None,
         refuse_last: bool = False,
         come_back: bool = True,
+        begun: float = 0.0,
     ) -> None:
         """Bring the engine from the present entries to those up to ``target``.
 
@@ -116,6 +117,8 @@ class Position:
         come_back : bool
             After an error the engine stands where it stood, which may take as long as the way did. Otherwise the
             position is of no use any more.
+        begun : float
+            Share of the task's stage that lies behind.
 
         Raises
         ------
@@ -132,7 +135,7 @@ class Position:
         try:
             for done, node in enumerate(path):
                 if task is not None:
-                    task.step(done / len(path))
+                    task.step(begun + (1.0 - begun) * done / len(path))
                 self._give(node, refuse=refuse_last and node == target)
             self.engine.settle()
         except BaseException:

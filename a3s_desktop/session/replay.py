@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any
 
 import numpy.typing as npt
@@ -23,6 +24,10 @@ from a3s_desktop.task import Task
 log = logging.getLogger(__name__)
 
 SNAPSHOT_FORMAT = 5
+
+_MADE = 0.5  # share of a stage in which an engine is made and then given the entries
+
+_Tell = Callable[[float], None]
 
 _PARKED = 4
 """States kept in memory before long ways: back from a change, and forth again."""
@@ -110,10 +115,12 @@ class EngineSource:
         Cancelled
         """
         warnings: list[str] = []
-        position = self._from_snapshot(entries, warnings, task) or self._from_base(entries, warnings, task)
+        made = _MADE if entries is not None else 1.0
+        tell = None if task is None else partial(_tell, task, made)
+        position = self._from_snapshot(entries, warnings, tell) or self._from_base(entries, warnings, tell)
         if position is None:
-            position = Position(Engine(self.initial, self.views, self.options, task=task), Start(), self._carried)
-        position.go(entries, task, refuse_last, come_back=False)
+            position = Position(Engine(self.initial, self.views, self.options, tell=tell), Start(), self._carried)
+        position.go(entries, task, refuse_last, come_back=False, begun=made)
         if entries is not None and not entries.edited and self.epoch == 1:
             if position.imposed:
                 warnings.append(
@@ -187,12 +194,12 @@ class EngineSource:
         found = [entries.with_digest(digest) for digest in self._parked] if entries is not None else []
         return max((node for node in found if node is not None), key=lambda node: node.count, default=None)
 
-    def _from_snapshot(self, entries: HistoryNode | None, warnings: list[str], task: Task | None) -> Position | None:
+    def _from_snapshot(self, entries: HistoryNode | None, warnings: list[str], tell: _Tell | None) -> Position | None:
         """The newest snapshot that lies on the way to ``entries``: parked, or of the journal."""
         least = self._carried.count if self._carried is not None and self._has_all(entries) else 0
         parked = self._parked_on(entries)
         if parked is not None and parked.count >= least:
-            position = self._load(self._parked[parked.digest.hex()], parked, warnings, task)
+            position = self._load(self._parked[parked.digest.hex()], parked, warnings, tell)
             if position is not None:
                 return position
         kept, worth = (self.kept.load(), self.kept.worth) if self.kept is not None else (None, 0)
@@ -203,12 +210,12 @@ class EngineSource:
             found = entries.with_digest(str(shot.meta.get("digest")))
             if found is not None and near is not None and found.count <= near[1] + worth:
                 break
-            position = self._load(shot, found, warnings, task) if found is not None and found.count >= least else None
+            position = self._load(shot, found, warnings, tell) if found is not None and found.count >= least else None
             if position is not None:
                 return position
             shot = self._newest(shot.seq - 1)
         if kept is not None and near is not None and near[1] >= least:
-            return self._load(kept, near[0], warnings, task)
+            return self._load(kept, near[0], warnings, tell)
         return None
 
     def _on_the_way(self, kept: str | None, entries: HistoryNode | None) -> tuple[HistoryNode | None, int] | None:
@@ -225,7 +232,7 @@ class EngineSource:
             log.warning("%s The answers are replayed.", error.message)
             return None
 
-    def _from_base(self, entries: HistoryNode | None, warnings: list[str], task: Task | None) -> Position | None:
+    def _from_base(self, entries: HistoryNode | None, warnings: list[str], tell: _Tell | None) -> Position | None:
         """The engine as it was carried over.
 
         Where an entry from before was taken back or changed since, all are given again, to the clusters that they led
@@ -237,7 +244,7 @@ class EngineSource:
         whole = self._has_all(entries)
         try:
             arrays = base.arrays if whole else without_answers(base.arrays)
-            engine = Engine.load(self.initial, self.views, self.options, arrays, base.meta, task)
+            engine = Engine.load(self.initial, self.views, self.options, arrays, base.meta, tell)
         except Cancelled:
             raise
         except Exception as error:  # noqa: BLE001 - what was kept may hold anything; the answers are in the journal
@@ -260,7 +267,7 @@ class EngineSource:
         return carried.is_at(entries.numbered([carried.count])[0])
 
     def _load(
-        self, shot: Snapshot, node: HistoryNode | None, warnings: list[str], task: Task | None
+        self, shot: Snapshot, node: HistoryNode | None, warnings: list[str], tell: _Tell | None
     ) -> Position | None:
         if shot.meta.get("epoch", 1) != self.epoch:
             return None
@@ -273,7 +280,7 @@ class EngineSource:
                 tuple(int(number) for number in shot.meta["conflicts"]),
                 tuple(bool(one) for one in shot.meta["useful"]),
             )
-            engine = Engine.load(self.initial, self.views, self.options, shot.arrays, shot.meta["engine"], task)
+            engine = Engine.load(self.initial, self.views, self.options, shot.arrays, shot.meta["engine"], tell)
         except Cancelled:
             raise
         except Exception as error:  # noqa: BLE001 - what was kept may hold anything; the answers are in the journal
@@ -281,3 +288,7 @@ class EngineSource:
             warnings.append(tr("A stored snapshot could not be read; the answers were replayed instead."))
             return None
         return Position(engine, start, self._carried)
+
+
+def _tell(task: Task, whole: float, share: float) -> None:
+    task.step(whole * share)

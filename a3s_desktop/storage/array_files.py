@@ -94,7 +94,10 @@ def load_array(path: Path, mapped: bool = True) -> npt.NDArray[Any]:
         order: Literal["C", "F"] = "F" if fortran else "C"
         if mapped and size and shape:
             return np.memmap(file, dtype, "r", file.tell(), shape, order)
-        return np.ndarray(shape, dtype, bytearray(file.read(size)), order=order)
+        whole = np.empty(size, np.uint8)  # read into in one go: copying it would hold up all other threads
+        if file.readinto(whole.data) != size:
+            raise ValueError("it is cut off")
+        return np.ndarray(shape, dtype, whole.data, order=order)
 
 
 def load_written(path: Path) -> npt.NDArray[Any]:

@@ -12,6 +12,7 @@ import logging
 import os
 import time
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -192,7 +193,10 @@ class Driver:
         self._results.init_seconds = time.monotonic() - started
         items = program.bridge.items
         assert items is not None
-        self._labels = load_labels(data.labels, len(items), items.paths, str(data.images))
+        with ThreadPoolExecutor(1) as pool:  # of very many images it takes a while
+            loading = pool.submit(load_labels, data.labels, len(items), items.paths, str(data.images))
+            self.wait(loading.done, "the true names")
+        self._labels = loading.result()
         self._results.items, self._results.classes = len(items), len(self._labels.names)
         self._note()
 

@@ -9,7 +9,7 @@ from PySide6.QtWidgets import QStackedWidget, QVBoxLayout, QWidget
 
 from a3s_desktop.actions import Scope
 from a3s_desktop.i18n import tr, trn
-from a3s_desktop.session.overview import ClusterSummary, Home
+from a3s_desktop.session.overview import Home
 from a3s_desktop.session.state import Change, ChangeKind, SessionState
 from a3s_desktop.ui.bridge import Bridge
 from a3s_desktop.ui.cluster_bars import ToolBar, ViewBar
@@ -208,12 +208,12 @@ class ClustersPage(QWidget):
         self.commands.update()
 
     @Slot(object)
-    def _on_clusters(self, clusters: tuple[ClusterSummary, ...]) -> None:
+    def _on_clusters(self, clusters: ClusterTable) -> None:
         state = self._bridge.state
         if state is not None and self._mode is Mode.ALL:
             first = not self.gallery.ids()
-            self.gallery.set_clusters(ClusterTable(clusters), state.labels)
-            if first and self.gallery.current() is None and clusters:
+            self.gallery.set_clusters(clusters, state.labels)
+            if first and self.gallery.current() is None and len(clusters):
                 self.gallery.choose(self.gallery.ids()[0] if self.gallery.ids() else -1)
             self.updated.emit()
 

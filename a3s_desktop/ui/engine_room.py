@@ -71,7 +71,7 @@ class Reading(enum.Enum):
     ENTRIES_BEHIND = "entries behind"  # (chain, dropped) -> tuple of HistoryEntry or None
     TIMES = "times"  # (since, until) -> Times of the answers of that span
     AUDIT_PAIR = "audit pair"  # () -> (left, right) or None
-    CLUSTERS = "clusters"  # () -> tuple of ClusterSummary
+    CLUSTERS = "clusters"  # () -> ClusterTable
     MEMBERS = "members"  # (cluster) -> tuple of (item, doubt), most doubtful first
     JUNK = "junk"  # () -> tuple of items
     NEAREST = "nearest"  # (cluster, count) -> tuple of Home
@@ -162,6 +162,7 @@ class EngineRoom:
         """Something that a view shows and the published state does not hold."""
         from a3s_desktop.session.conflict_copies import next_copy
         from a3s_desktop.session.known_labels import plan_labels
+        from a3s_desktop.ui.cluster_order import ClusterTable
 
         session = self._of(project)
         overview = session.overview
@@ -172,7 +173,7 @@ class EngineRoom:
             Reading.ENTRIES_BEHIND: session.entries_behind,
             Reading.TIMES: session.listing.times,
             Reading.AUDIT_PAIR: session.audit_pair,
-            Reading.CLUSTERS: overview.clusters,
+            Reading.CLUSTERS: lambda: ClusterTable(overview.clusters()),
             Reading.MEMBERS: overview.members,
             Reading.JUNK: overview.junk,
             Reading.NEAREST: overview.nearest,

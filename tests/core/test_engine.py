@@ -361,7 +361,7 @@ def test_making_an_engine_tells_how_far_it_is() -> None:
     told: list[float] = []
     task = Task(lambda progress: told.append(progress.fraction), min_interval=0.0)
     task.stage("Looking for the first pair")
-    engine = Engine(case.initial, case.views, StrategyOptions(), task=task)
+    engine = Engine(case.initial, case.views, StrategyOptions(), tell=task.step)
     assert len(told) > 3
     assert told == sorted(told)
     assert told[0] >= 0.0
@@ -378,7 +378,7 @@ def test_making_an_engine_can_be_cancelled(share: float) -> None:
     task = Task(lambda progress: task.cancel() if progress.fraction >= share else None, min_interval=0.0)
     task.stage("Looking for the first pair")
     with pytest.raises(Cancelled):
-        Engine(case.initial, case.views, StrategyOptions(), task=task)
+        Engine(case.initial, case.views, StrategyOptions(), tell=task.step)
     assert task.cancelled
 
 
