@@ -170,6 +170,7 @@ class Jobs(QObject):
         except BaseException as error:  # noqa: BLE001 - handed over to the GUI thread, which tells the kinds apart
             outcome = _Outcome(job, error=error)
         self._arrived.emit(outcome)
+        del outcome  # its error knows this frame: the cycle would keep all that the work had in its hands
 
     @Slot(object)
     def _deliver(self, message: _Outcome | _Report) -> None:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import gc
 import threading
 import time
+import weakref
 from collections.abc import Iterator
 
 import pytest
@@ -146,3 +148,26 @@ def test_shutdown_finishes_the_engine_cancels_the_background_and_takes_no_more(q
     jobs.shutdown()
     with pytest.raises(RuntimeError):
         jobs.submit(Worker.ENGINE, stored.append, 5)
+
+
+def test_a_job_that_failed_lets_go_of_what_it_had_in_its_hands(jobs, qtbot):
+    """Without a collection: an engine that a stale question was put to would stay in memory for good."""
+
+    class Large:
+        pass
+
+    seen: list[weakref.ref[Large]] = []
+    failed: list[str] = []
+
+    def work() -> None:
+        large = Large()
+        seen.append(weakref.ref(large))
+        raise InputError("The question was answered already.", "Answer the next one.")
+
+    gc.disable()
+    try:
+        jobs.submit(Worker.ENGINE, work, failed=lambda error: failed.append(str(error)))
+        qtbot.waitUntil(lambda: bool(failed))
+        qtbot.waitUntil(lambda: seen[0]() is None)
+    finally:
+        gc.enable()
