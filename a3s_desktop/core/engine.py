@@ -33,7 +33,7 @@ from a3s_desktop.i18n import tr, trn
 Seen = TypeVar("Seen")
 
 _FACTS = "facts."  # how the names of arrays begin that are derived from the others
-_STRIP_POOL = 256  # members looked at for a strip: enough to choose from, bounded for clusters of any size
+_STRIP_POOL = 96  # members looked at for a strip: enough to choose a dozen from, bounded for clusters of any size
 
 
 @dataclass(frozen=True, slots=True)
