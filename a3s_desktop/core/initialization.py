@@ -21,6 +21,7 @@ from a3s_desktop.core.types import INITIAL_CLUSTERINGS, FloatArray, InitialOptio
 from a3s_desktop.core.views import Edges, fuse, union_edges
 from a3s_desktop.errors import InputError
 from a3s_desktop.i18n import tr
+from a3s_desktop.memory import give_back
 from a3s_desktop.task import Task
 
 Arrays = dict[str, npt.NDArray[Any]]
@@ -81,6 +82,7 @@ def initialize(
     tables = [normalise(view, options.normalisation, half=n > EXACT_UP_TO) for view in views]
     keep = keep or _forget
     graph, ranges, recalls = _pair_graph(tables, options, k0, task, keep)
+    give_back()
     task.stage(tr("Grouping images"))
     labels = keep("grouped", lambda: {"labels": fpc(graph, options.seed, task)})["labels"]
     note = ""
@@ -90,6 +92,7 @@ def initialize(
         found = keep("begun", lambda: _begun(*initial_clustering(tables, graph, before, options, task)))
         labels, note = found["labels"], str(found["note"])
     if options.refine and options.regroup:
+        give_back()
         task.stage(tr("Grouping images once more"))
         labels = regroup(graph, labels, task, KEPT if options.initial == "fpc" else KEPT_OF_A_NUMBER)
     sizes = np.bincount(labels)
@@ -237,6 +240,14 @@ def _agreement(neighbors: IntArray, labels: IntArray) -> float:
     return float(np.mean(labels[neighbors[:, :_NEAREST]] == labels[:, None]))
 
 
+def _position(edges: Edges, columns: IntArray) -> npt.NDArray[np.int64]:
+    """Where the edge from each sample to one other stands, int64 (N,); columns ascend within each row."""
+    n = len(columns)
+    keys = np.repeat(np.arange(n, dtype=np.int64) * n, np.diff(edges.indptr))
+    keys += edges.indices
+    return np.searchsorted(keys, np.arange(n, dtype=np.int64) * n + columns)
+
+
 def refined_graph(
     edges: Edges,
     neighbors: list[IntArray],
@@ -251,9 +262,7 @@ def refined_graph(
     The log-odds are lowered by `CAUTION`: a group that is too small costs one answer to join, a group that mixes two
     identities costs several to take apart.
     """
-    n = len(neighbors[0])
-    rows = np.repeat(np.arange(n, dtype=np.int64), np.diff(edges.indptr))
-    keys = rows * n + edges.indices
+    last = [_position(edges, neighbors[view][:, -1]) for view in range(len(tables))]
     apart = np.empty_like(edges.distances)
     calibrations, farthest = [], []
     for view, table in enumerate(tables):
@@ -261,11 +270,11 @@ def refined_graph(
         apart[view] = 1.0 - jaccard_similarity(
             neighbors[view], distances[view], table, edges.indptr, edges.indices, task
         )
-        left, right = pseudo[view][rows], pseudo[view][edges.indices]
+        left = np.repeat(pseudo[view], np.diff(edges.indptr))
+        right = pseudo[view][edges.indices]
         known = (left >= 0) & (right >= 0)
         calibrations.append(isotonic(apart[view][known], (left == right)[known]))
-        last = np.arange(n, dtype=np.int64) * n + neighbors[view][:, -1]
-        farthest.append(apart[view][np.searchsorted(keys, last)])
+        farthest.append(apart[view][last[view]])
     graph = fuse(edges._replace(distances=apart), calibrations, farthest, weights)
     distance = np.average(apart, axis=0, weights=weights).astype(np.float32) if weights else apart.mean(axis=0)
     graph = replace(
