@@ -90,9 +90,9 @@ class GroupFacts(Watcher):
         }
 
     def constrained(self, left: int, right: int) -> None:
-        """Look again at the nodes inside a cluster that something was said of."""
-        cluster = self._context.partition.cluster_of(left)
-        if cluster == self._context.partition.cluster_of(right):
+        """Look again at the nodes inside a cluster that something was said of, be it by way of a junk sample."""
+        cluster = self._context.home(left)
+        if cluster == self._context.home(right):
             self.doubt(cluster)
 
     def merged(self, kept: int, gone: int) -> None:

@@ -6,7 +6,7 @@ import itertools
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from a3s_desktop.core.engine import Engine
@@ -42,8 +42,14 @@ def is_truth(engine: Engine, case: Case) -> bool:
 # --- any session
 
 
+# A pair of which one is junk, but must-linked with a sample of the other's cluster, says something of that cluster.
+BY_WAY_OF_JUNK = [(Answer.JUNK_LEFT,), ("truth", 2), (Answer.JUNK_RIGHT,)]
+
+
 @settings(max_examples=40)
 @given(CASES, OPERATIONS)
+@example(random_case(3188, 8, 1, 0.0), [*BY_WAY_OF_JUNK, ("impose", 0, 1, Answer.SAME)])
+@example(random_case(3188, 8, 1, 0.0), [*BY_WAY_OF_JUNK, ("correct", "merge", 1, 3, 1), ("truth", 1)])
 def test_every_sequence_equals_a_replay_of_what_is_in_force(case: Case, operations: list[tuple]) -> None:
     """Undo after an answer is identity, look-ahead changes nothing, contradictions are refused: see `Session`."""
     session = Session(case)
