@@ -168,6 +168,8 @@ class Jobs(QObject):
             else:
                 outcome = _Outcome(job, value=work(*args, **keywords))
         except BaseException as error:  # noqa: BLE001 - handed over to the GUI thread, which tells the kinds apart
+            if isinstance(error, A3SError):  # told, not looked into: a dialog that shows it would hold all frames
+                error.with_traceback(None)
             outcome = _Outcome(job, error=error)
         self._arrived.emit(outcome)
         del outcome  # its error knows this frame: the cycle would keep all that the work had in its hands

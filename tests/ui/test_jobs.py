@@ -157,7 +157,7 @@ def test_a_job_that_failed_lets_go_of_what_it_had_in_its_hands(jobs, qtbot):
         pass
 
     seen: list[weakref.ref[Large]] = []
-    failed: list[str] = []
+    failed: list[BaseException] = []  # kept, as a dialog keeps what it shows
 
     def work() -> None:
         large = Large()
@@ -166,7 +166,7 @@ def test_a_job_that_failed_lets_go_of_what_it_had_in_its_hands(jobs, qtbot):
 
     gc.disable()
     try:
-        jobs.submit(Worker.ENGINE, work, failed=lambda error: failed.append(str(error)))
+        jobs.submit(Worker.ENGINE, work, failed=failed.append)
         qtbot.waitUntil(lambda: bool(failed))
         qtbot.waitUntil(lambda: seen[0]() is None)
     finally:
