@@ -514,8 +514,8 @@ def test_images_of_the_map_are_opened_together(desk):
     assert desk.page.mode is before
 
 
+@pytest.mark.qt_log_ignore("device not open", "Not a JPEG file")  # what Qt says where one goes while it is opened
 def test_images_that_vanish_while_they_are_shown(desk, project):
-
     root = Path(desk.program.bridge.items.root)
     hidden = root.with_name("hidden images")
     root.rename(hidden)
