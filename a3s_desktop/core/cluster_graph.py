@@ -12,6 +12,7 @@ import numpy.typing as npt
 from a3s_desktop.core.context import Context
 from a3s_desktop.core.edge_values import Lengths, Similarities
 from a3s_desktop.core.pair_index import PairIndex, Places
+from a3s_desktop.core.runs import run_starts
 from a3s_desktop.core.types import Answer, IntArray, PairGraph
 from a3s_desktop.core.undo import UndoLog
 from a3s_desktop.core.watcher import Watcher
@@ -267,10 +268,10 @@ class ClusterGraph(Watcher):
         order = np.argsort(home, kind="stable").astype(np.int32)
         order = order[int(np.count_nonzero(home < 0)) :]
         counts = self._graph.indptr[order.astype(np.int64) + 1] - self._graph.indptr[order]
-        starts = np.flatnonzero(np.diff(home[order], prepend=-1))
+        starts = run_starts(home[order])
         before = (np.cumsum(counts) - counts)[starts]  # edges of all clusters before each cluster
         block = before // _BLOCK
-        bounds = [*starts[np.flatnonzero(np.diff(block, prepend=-1))].tolist(), len(order)]
+        bounds = [*starts[run_starts(block)].tolist(), len(order)]
         for begin, end in pairwise(bounds):
             yield order[begin:end]
 
@@ -281,7 +282,7 @@ class ClusterGraph(Watcher):
         order = np.argsort(groups, kind="stable")
         groups, edges = groups[order], edges[order]
         similarity, length = self.similarity[edges], self.length[edges]
-        starts = np.flatnonzero(np.concatenate(([True], groups[1:] != groups[:-1])))
+        starts = run_starts(groups)
         columns = (
             np.add.reduceat(similarity, starts),
             np.maximum.reduceat(similarity, starts),

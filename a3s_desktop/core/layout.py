@@ -23,6 +23,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from a3s_desktop.core.runs import run_starts
 from a3s_desktop.core.types import FloatArray, IndexArray, PairGraph
 from a3s_desktop.i18n import tr
 from a3s_desktop.task import Task
@@ -229,7 +230,7 @@ def _strongest_edges(graph: PairGraph, count: int) -> _Edges:
 def _row_blocks(indptr: IndexArray) -> list[int]:
     """Bounds of blocks of rows with some `_BLOCK` edges each: memory is bounded, and so is each call."""
     block = indptr[:-1] // _BLOCK
-    return [*np.flatnonzero(np.diff(block, prepend=-1)).tolist(), len(indptr) - 1]
+    return [*run_starts(block).tolist(), len(indptr) - 1]
 
 
 def _range(parts: Iterable[_Float]) -> tuple[float, float]:
@@ -252,7 +253,7 @@ def _sum_by_key(keys: IndexArray, weights: _Float) -> tuple[IndexArray, _Float]:
         return keys, np.zeros(0)
     order = np.argsort(keys, kind="stable")
     ordered = keys[order]
-    starts = np.flatnonzero(np.diff(ordered, prepend=-1))
+    starts = run_starts(ordered)
     return ordered[starts], np.asarray(np.add.reduceat(weights[order].astype(np.float64), starts))
 
 
@@ -272,7 +273,7 @@ def _landmarks(edges: _Edges, count: int, rng: np.random.Generator) -> IndexArra
     owner = np.full(n, -1, np.int64)
     seeds = np.sort(rng.permutation(n)[:count])
     score[seeds], owner[seeds] = 1.0, seeds
-    starts = np.flatnonzero(np.diff(edges.rows, prepend=-1))
+    starts = run_starts(edges.rows)
     heads = edges.rows[starts]
     relative = edges.weights / edges.weights.max() * 0.99 if len(edges.weights) else edges.weights
     for _ in range(64):

@@ -14,6 +14,7 @@ from a3s_desktop.core.chances import Chances, Worth, exactly, logits
 from a3s_desktop.core.cluster_graph import ClusterGraph
 from a3s_desktop.core.link_model import FACTS, link_strengths
 from a3s_desktop.core.moments import Groups, Moments
+from a3s_desktop.core.runs import run_starts
 
 Column = npt.NDArray[np.float64]
 IntArray = npt.NDArray[np.int64]
@@ -153,9 +154,9 @@ class PairTable:
 
     # --- inner workings
 
-    def _open(self) -> npt.NDArray[np.bool_]:
-        """Where something can be asked."""
-        return (self._links.ends[:, 0] >= 0) & ~self._closed
+    def _open(self, slots: IntArray | slice = slice(None)) -> npt.NDArray[np.bool_]:
+        """Where something can be asked, of all slots or of some."""
+        return (self._links.ends[slots, 0] >= 0) & ~self._closed[slots]
 
     def _at(self, slots: IntArray) -> Pairs:
         first, second = self._links.ends[slots].astype(np.int64).T
@@ -165,8 +166,7 @@ class PairTable:
         self._renew()
 
         def most(slots: npt.NDArray[np.int64]) -> Column:
-            is_open = (self._links.ends[slots, 0] >= 0) & ~self._closed[slots]
-            gain: Column = worth(np.ones(len(slots)), self._entropy[slots]) * is_open
+            gain: Column = worth(np.ones(len(slots)), self._entropy[slots]) * self._open(slots)
             return gain
 
         self._chances.update(self._rows, most, (weights,), self._unscored, worth)
@@ -290,7 +290,7 @@ def _two_largest(
     """The largest and second largest value of each run, and of two more values ``least`` in each."""
     largest: Column = np.maximum.reduceat(values, starts)
     first = np.flatnonzero(values == largest[owner])
-    first = first[np.flatnonzero(np.diff(owner[first], prepend=-1))]  # one in each run
+    first = first[run_starts(owner[first])]  # one in each run
     rest = values.copy()
     rest[first] = least
     return np.maximum(largest, least), np.maximum(np.maximum.reduceat(rest, starts), least)

@@ -15,6 +15,7 @@ import numpy.typing as npt
 
 from a3s_desktop.core.edge_values import Lengths, exact
 from a3s_desktop.core.fpc import compact
+from a3s_desktop.core.runs import run_starts
 from a3s_desktop.core.types import FloatArray, IntArray, PairGraph
 from a3s_desktop.task import Task
 
@@ -161,7 +162,7 @@ def _mutual_best(edges: list[npt.NDArray[Any]], size: _Float64) -> tuple[_Int64,
     mean = size[rows]
     mean *= size[columns]
     np.divide(total, mean, out=mean)
-    starts = np.flatnonzero(np.diff(rows, prepend=np.int32(-1)))
+    starts = run_starts(rows)
     top = np.maximum.reduceat(mean, starts)
     is_top = mean == np.repeat(top, np.diff(starts, append=len(rows)))
     del mean
@@ -188,7 +189,7 @@ def _join(edges: list[npt.NDArray[Any]], place: IntArray, n: int) -> None:
     order = np.argsort(key, kind="stable")
     key, total = key[order], total[order]
     del order
-    starts = np.flatnonzero(np.diff(key, prepend=-1))
+    starts = run_starts(key)
     total = np.add.reduceat(total, starts) if len(starts) else total
     key = key[starts]
     edges += [(key // n).astype(np.int32), (key % n).astype(np.int32), total]

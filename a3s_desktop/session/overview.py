@@ -13,6 +13,7 @@ import numpy.typing as npt
 
 from a3s_desktop.core.cluster_graph import edges_of
 from a3s_desktop.core.engine import Engine
+from a3s_desktop.core.runs import run_starts
 from a3s_desktop.core.types import FloatArray, IntArray, PairGraph
 
 NEAREST = 5
@@ -209,7 +210,7 @@ class Overview:
             position, cluster, value = position[near], cluster[near], value[near]
             order = np.lexsort((cluster, -value, position))
             position, cluster, value = position[order], cluster[order], value[order]
-            starts = np.flatnonzero(np.diff(position, prepend=-1))
+            starts = run_starts(position)
             ends = np.append(starts[1:], len(position))
             for start, end in zip(starts.tolist(), ends.tolist(), strict=True):
                 item = int(chosen[position[start]])
