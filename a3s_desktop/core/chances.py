@@ -19,7 +19,8 @@ import numpy.typing as npt
 
 from a3s_desktop.core.link_model import FACTS, probability
 from a3s_desktop.core.products import product
-from a3s_desktop.core.ranking import Ranking, sorted_places
+from a3s_desktop.core.ranking import Ranking
+from a3s_desktop.core.runs import sorted_places
 
 Values = npt.NDArray[np.float64]
 Singles = npt.NDArray[np.float32]

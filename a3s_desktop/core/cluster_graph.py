@@ -12,7 +12,7 @@ import numpy.typing as npt
 from a3s_desktop.core.context import Context
 from a3s_desktop.core.edge_values import Lengths, Similarities
 from a3s_desktop.core.pair_index import PairIndex, Places
-from a3s_desktop.core.runs import run_starts
+from a3s_desktop.core.runs import run_starts, sorted_places
 from a3s_desktop.core.types import Answer, IntArray, PairGraph
 from a3s_desktop.core.undo import UndoLog
 from a3s_desktop.core.watcher import Watcher
@@ -45,8 +45,10 @@ class Links(NamedTuple):
 class Changes(NamedTuple):
     """What is to be looked at again."""
 
-    slots: Places  # whose link or sizes changed, or that were freed
-    clusters: list[int]  # whose links, or those of a cluster that they are linked with, changed
+    slots: Places  # whose link or sizes changed, or that were freed, ascending
+    clusters: list[int]  # that changed, or all of whose links may have
+    others: Places  # clusters of which a link changed, once for each, shape (k,)
+    at: Places  # ... and the link's slot, shape (k,); it may be free, or another's by now
 
 
 class ClusterGraph(Watcher):
@@ -97,8 +99,8 @@ class ClusterGraph(Watcher):
         self.similarity = similarity if isinstance(similarity, Similarities) else Similarities(similarity)
         self.length = Lengths(context.graph, None if saved is None else saved["lengths"])
         self._free: list[int] = []
-        self._changed: set[int] = set()  # slots
-        self._around: set[int] = set()  # clusters of which a link changed
+        self._changed: list[tuple[Places, Places]] = []  # other clusters of links that changed, and their slots
+        self._around: set[int] = set()  # clusters that such links were changed for
         self._resized: set[int] = set()
         if saved is not None:
             self._fill([(saved["pairs"], saved["links"])])
@@ -154,14 +156,14 @@ class ClusterGraph(Watcher):
 
     def take_changed(self) -> Changes:
         """What changed since this was last called; undoing changes too."""
-        slots, clusters, resized = self._changed, self._around, self._resized
-        self._changed, self._around, self._resized = set(), set(), set()
-        for cluster in resized:
-            others, own = self._index.row(cluster)
-            slots.update(own.tolist())
-            clusters.update(others.tolist())
-            clusters.add(cluster)
-        return Changes(np.fromiter(slots, np.int64, len(slots)), list(clusters))
+        changed, clusters, resized = self._changed, self._around, self._resized
+        self._changed, self._around, self._resized = [], set(), set()
+        changed += map(self._index.row, resized)
+        clusters |= resized
+        none = np.zeros(0, np.int64)
+        others = np.concatenate([none, *(others for others, _ in changed)])
+        at = np.concatenate([none, *(slots for _, slots in changed)])
+        return Changes(sorted_places([at]), list(clusters), others, at)
 
     def set_apart(self, a: int, b: int) -> None:
         """Note that two clusters are known to differ, or know it of more members than before."""
@@ -327,8 +329,7 @@ class ClusterGraph(Watcher):
 
     def _note(self, cluster: int, others: Places, slots: Places) -> None:
         if len(slots):
-            self._changed.update(slots.tolist())
-            self._around.update(others.tolist())
+            self._changed.append((others, slots))
             self._around.add(cluster)
 
     def _take(self, count: int) -> Places:

@@ -168,6 +168,8 @@ class Context:
 
     def barred(self) -> IntArray:
         """The clusters for which `is_barred` holds, int32, ascending."""
+        if not self.junk.count and not self.finished.count:
+            return np.zeros(0, np.int32)
         labels, size = self.partition.labels, self.partition.size
         found, counts = np.unique(labels[self.finished.samples()], return_counts=True)
         whole = [c for c, count in zip(found.tolist(), counts.tolist(), strict=True) if size(c) == count]

@@ -21,6 +21,7 @@ import numpy.typing as npt
 from a3s_desktop.core.constraints import ConstraintStore
 from a3s_desktop.core.context import Context, Keeper, Step, Strategy
 from a3s_desktop.core.correction import Correction
+from a3s_desktop.core.members import likeness, representatives
 from a3s_desktop.core.outlook import Forecaster, Outlook
 from a3s_desktop.core.partition import Partition
 from a3s_desktop.core.saved import check_saved
@@ -33,7 +34,6 @@ from a3s_desktop.i18n import tr, trn
 Seen = TypeVar("Seen")
 
 _FACTS = "facts."  # how the names of arrays begin that are derived from the others
-_STRIP_POOL = 96  # members looked at for a strip: enough to choose a dozen from, bounded for clusters of any size
 
 
 @dataclass(frozen=True, slots=True)
@@ -148,16 +148,11 @@ class Engine:
         count : int
             How many at most.
         """
-        members = self.partition.members(cluster)
-        if len(members) > _STRIP_POOL:  # a fixed, even choice keeps this O(1) for clusters of any size
-            members = members[np.linspace(0, len(members) - 1, _STRIP_POOL).astype(np.int64)]
-        if not len(members):
-            return []
-        support = self._context.pair_probabilities(members, members).sum(axis=1)
-        confirmed = np.array([self.store.is_confirmed(int(i)) for i in members])
-        order = np.lexsort((members, -support.round(4), ~confirmed))
-        chosen = [int(i) for i in members[order] if int(i) not in exclude]
-        return chosen[:count]
+        return representatives(self._context, cluster, exclude, count)
+
+    def likeness(self, members: Sequence[int], others: Sequence[int]) -> list[list[float]]:
+        """P(same class) of each of some samples and each of some others; 0 or 1 where the relation is known."""
+        return likeness(self._context, members, others)
 
     def outlook(self) -> Outlook | None:
         """How many questions are left, the current one included; None where the strategy cannot tell."""

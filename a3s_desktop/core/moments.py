@@ -63,7 +63,7 @@ class Moments:
         saved: Mapping[str, npt.NDArray[Any]] | None = None,
     ) -> None:
         self._rows, self._turn = rows, turn
-        self._members_of = partition.members
+        self._members_of, self._changed_at = partition.members, partition.changed_at
         self._is_large = len(partition.labels) > LARGE
         self._squares = np.full(len(partition.labels), np.nan)  # of samples: squared lengths, transformed, where known
         count = partition.n_clusters + partition.n_singletons
@@ -77,6 +77,7 @@ class Moments:
         self._free = list(range(room - 1, -1, -1))
         # Places by cluster and by first sample, -1 where there is none.
         self._place = np.full(partition.next_id, -1, np.int32)
+        self._looked_at = np.zeros(partition.next_id, np.int64)  # the partition's version then
         self._by_first = np.full(len(partition.labels), -1, np.int32)
         if saved is not None:
             self._squares[:] = saved["squares"]
@@ -97,15 +98,19 @@ class Moments:
             table /= sizes[:, None]
         return Groups(sums[:, :-1], variances[:, 0], sizes), Groups(turned[:, :-1], variances[:, 1], sizes)
 
-    def renew(self, clusters: Sequence[int]) -> None:
-        """Look at those of some clusters that changed."""
-        missing = max(clusters, default=0) + 1 - len(self._place)
+    def renew(self, clusters: npt.NDArray[np.int64]) -> None:
+        """Look at those of some clusters, int64 (m,), that changed."""
+        missing = int(clusters.max(initial=0)) + 1 - len(self._place)
         if missing > 0:
             self._place = np.concatenate((self._place, np.full(missing + 256, -1, np.int32)))
+            self._looked_at = np.concatenate((self._looked_at, np.zeros(missing + 256, np.int64)))
+        changed_at = self._changed_at(clusters)
+        changed = (self._place[clusters] < 0) | (changed_at != self._looked_at[clusters])
+        clusters, changed_at = clusters[changed], changed_at[changed]
         unknown: list[int] = []
         samples: list[IntArray] = []
         held = 0
-        for cluster, place in zip(clusters, self._place[clusters].tolist(), strict=True):
+        for cluster, place in zip(clusters.tolist(), self._place[clusters].tolist(), strict=True):
             members = self._members_of(cluster)
             if place >= 0:
                 known = self._members[place]
@@ -123,6 +128,7 @@ class Moments:
                 unknown, samples, held = [], [], 0
         if unknown:
             self._keep(unknown, samples, *self._measured(samples))
+        self._looked_at[clusters] = changed_at
 
     def arrays(self) -> dict[str, npt.NDArray[Any]]:
         """What is known of the clusters as they are, as arrays; single samples are soon looked at again."""

@@ -11,10 +11,10 @@ import numpy.typing as npt
 
 from a3s_desktop.core.aggregation import merge_entropy
 from a3s_desktop.core.chances import Chances, Worth, exactly, logits
-from a3s_desktop.core.cluster_graph import ClusterGraph
+from a3s_desktop.core.cluster_graph import Changes, ClusterGraph
 from a3s_desktop.core.link_model import FACTS, link_strengths
 from a3s_desktop.core.moments import Groups, Moments
-from a3s_desktop.core.runs import run_starts
+from a3s_desktop.core.runs import run_starts, sorted_places
 
 Column = npt.NDArray[np.float64]
 IntArray = npt.NDArray[np.int64]
@@ -86,10 +86,11 @@ class PairTable:
         self._is_closed, self._tell = closed, tell
         self._nearness = np.zeros((0, 2))  # of each pair: mean similarity, learnt distance
         self._closed = np.zeros(0, np.bool_)  # the clusters are known to differ as they stand
+        self._apart = np.zeros(0, np.bool_)  # some of their members are
         # Facts of each pair, and its Δh times N, as they were when last asked for.
         self._rows = np.zeros((0, FACTS))
         self._entropy = np.zeros(0)
-        self._stale = np.zeros(0, np.bool_)  # where they are to be computed again
+        self._stale: list[IntArray] = []  # where they are to be computed again
         self._chances = Chances(same=True)
         self._unscored: list[npt.NDArray[np.int64]] = []  # slots to be scored again
         # Of each cluster: largest and second largest mean, number apart, size, and its two least learnt distances.
@@ -100,6 +101,7 @@ class PairTable:
         if saved is None:
             self._look_at(live)
             self._sum_up(np.flatnonzero(np.bincount(links.ends[live].ravel())).tolist())
+            self._stale = [live]
         else:
             self._take_over(live, saved)
 
@@ -174,25 +176,36 @@ class PairTable:
 
     def _take_over(self, slots: IntArray, saved: Mapping[str, npt.NDArray[Any]]) -> None:
         self._nearness[slots], self._rows[slots[:, None], _OWN] = saved["nearness"], saved["cells"]
-        self._rows[slots, 0], self._closed[slots], self._stale[slots] = 1.0, saved["closed"], True
+        self._rows[slots, 0], self._closed[slots], self._apart[slots] = 1.0, saved["closed"], self._links.apart[slots]
+        self._stale.append(slots)
         self._clusters = saved["clusters"].astype(np.float64)
 
     def _renew(self) -> None:
         """Bring the facts of all pairs up to date."""
-        slots, clusters = self._links.take_changed()
-        if clusters:
-            self._make_room(max(clusters) + 1)
-            free = self._links.ends[slots, 0] < 0
-            self._stale[slots[free]] = False
-            self._unscored.append(slots[free])
-            self._look_at(slots[~free])
-            self._sum_up(clusters)
-        stale = np.flatnonzero(self._stale)
+        changes = self._links.take_changed()
+        if changes.clusters:
+            self._make_room(max(*changes.clusters, int(changes.others.max(initial=0))) + 1)
+            told = self._tells(changes)
+            free = self._links.ends[changes.slots, 0] < 0
+            self._unscored.append(changes.slots[free])
+            self._look_at(changes.slots[~free])
+            told |= self._tells(changes)
+            self._sum_up(sorted_places([np.array(changes.clusters), changes.others[told]]).tolist())
+        stale = sorted_places(self._stale)
+        stale = stale[self._links.ends[stale, 0] >= 0]
+        self._stale.clear()
         for at in range(0, len(stale), _BLOCK):
             self._compute(stale[at : at + _BLOCK])
         if len(stale):
-            self._stale[stale] = False
             self._unscored.append(stale)
+
+    def _tells(self, changes: Changes) -> npt.NDArray[np.bool_]:
+        """Which of the links that changed, as the table has them now, may have a part in what is told of their other
+        clusters: only links among the two strongest or nearest have, and those that are apart."""
+        cluster, slots = self._clusters[changes.others], changes.at
+        gaps = np.where(self._closed[slots], _FAR, self._nearness[slots, 1])
+        strong = self._nearness[slots, 0] >= cluster[:, 1]
+        return np.asarray(strong | (gaps <= cluster[:, 5]) | self._apart[slots], np.bool_)
 
     def _compute(self, slots: IntArray) -> None:
         """Facts of some pairs that others take part in: value by value, whatever stands beside."""
@@ -216,7 +229,7 @@ class PairTable:
 
     def _look_at(self, slots: IntArray) -> None:
         """The facts of some pairs that depend on nothing but the two clusters."""
-        self._moments.renew(np.unique(self._links.ends[slots]).tolist())
+        self._moments.renew(sorted_places([self._links.ends[slots].ravel()]))
         for at in range(0, len(slots), _CHUNK):
             self._tell(at / len(slots))
             self._measure(slots[at : at + _CHUNK])
@@ -236,9 +249,10 @@ class PairTable:
         rows[:, 8] = shortest
         self._rows[slots] = rows.round(9)
         self._closed[slots] = False
-        for slot in slots[self._links.apart[slots]].tolist():
+        self._apart[slots] = apart = self._links.apart[slots]
+        for slot in slots[apart].tolist():
             self._closed[slot] = self._is_closed(*self._links.ends[slot].tolist())
-        self._stale[slots] = True
+        self._stale.append(slots)
 
     def _sum_up(self, clusters: list[int]) -> None:
         """What is told of some clusters by all their pairs; where that changes, their pairs' facts are stale."""
@@ -261,7 +275,7 @@ class PairTable:
             now[linked, 4], now[linked, 5] = -least[0], -least[1]
         changed = (self._clusters[clusters] != now).any(axis=1)
         self._clusters[clusters] = now
-        self._stale[slots[np.repeat(changed, counts)]] = True
+        self._stale.append(slots[np.repeat(changed, counts)])
 
     def _make_room(self, clusters: int) -> None:
         more = len(self._links.ends) - len(self._rows)
@@ -269,8 +283,8 @@ class PairTable:
             self._nearness = np.concatenate((self._nearness, np.zeros((more, 2))))
             self._rows = np.concatenate((self._rows, np.zeros((more, FACTS))))
             self._entropy = np.concatenate((self._entropy, np.zeros(more)))
-            self._closed, self._stale = (
-                np.concatenate((flags, np.zeros(more, np.bool_))) for flags in (self._closed, self._stale)
+            self._closed, self._apart = (
+                np.concatenate((flags, np.zeros(more, np.bool_))) for flags in (self._closed, self._apart)
             )
         if len(self._clusters) < clusters:
             self._clusters = np.concatenate((self._clusters, np.zeros((clusters - len(self._clusters) + 256, 6))))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
 import numpy as np
 
@@ -31,6 +31,7 @@ class Partition:
     def __init__(self, labels: IntArray, log: UndoLog, next_id: int | None = None) -> None:
         self._log = log
         self._version = 0
+        self._changed_at = np.zeros(0, np.int64)
         self._adopt(np.array(labels, np.int32))
         self._next_id = int(self._labels.max(initial=-1)) + 1 if next_id is None else next_id
 
@@ -47,6 +48,11 @@ class Partition:
     def version(self) -> int:
         """Grows with every change, and with every change that is taken back."""
         return self._version
+
+    def changed_at(self, clusters: IndexArray) -> IndexArray:
+        """The `version` with which the members of each of some clusters were last changed, int64 (m,)."""
+        self._changed_at = _with_room(self._changed_at, int(clusters.max(initial=0)) + 1)
+        return np.maximum(self._changed_at[clusters], self._adopted_at)
 
     @property
     def next_id(self) -> int:
@@ -150,6 +156,7 @@ class Partition:
 
     def _adopt(self, labels: IntArray) -> None:
         self._version += 1
+        self._adopted_at = self._version
         self._labels = labels
         self._order = np.argsort(labels, kind="stable").astype(np.int32)
         counts = np.bincount(labels) if len(labels) else np.zeros(0, np.int64)
@@ -169,12 +176,13 @@ class Partition:
         n_singletons: int,
     ) -> None:
         self._version += 1
+        self._adopted_at = self._version
         self._labels, self._order, self._starts, self._changed = labels, order, starts, changed
         self._slices = {}
         self._n_clusters, self._n_singletons = n_clusters, n_singletons
 
     def _set(self, members: dict[int, IntArray]) -> None:
-        self._version += 1
+        self._note(members)
         before = {cluster: self._changed.get(cluster) for cluster in members}
         old_members = {cluster: self.members(cluster) for cluster in members}
         old_counts = (self._n_clusters, self._n_singletons)
@@ -189,7 +197,7 @@ class Partition:
     def _unset(
         self, before: dict[int, IntArray | None], old_members: dict[int, IntArray], old_counts: tuple[int, int]
     ) -> None:
-        self._version += 1
+        self._note(before)
         for cluster, changed in before.items():
             if changed is None:
                 del self._changed[cluster]
@@ -197,3 +205,15 @@ class Partition:
                 self._changed[cluster] = changed
             self._labels[old_members[cluster]] = cluster
         self._n_clusters, self._n_singletons = old_counts
+
+    def _note(self, clusters: Collection[int]) -> None:
+        """Some clusters are changing."""
+        self._version += 1
+        self._changed_at = _with_room(self._changed_at, max(clusters, default=-1) + 1)
+        self._changed_at[list(clusters)] = self._version
+
+
+def _with_room(values: IndexArray, count: int) -> IndexArray:
+    """The values, with zeros behind them where there are fewer than so many."""
+    missing = count - len(values)
+    return np.concatenate((values, np.zeros(missing + missing // 2, np.int64))) if missing > 0 else values

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from a3s_desktop.core.runs import run_starts
+from a3s_desktop.core.runs import sorted_places
 
 Values = npt.NDArray[np.float64]
 Places = npt.NDArray[np.int64]
@@ -17,12 +17,6 @@ Gains = Callable[[Places], Values]
 
 _BLOCK = 512
 _SHORTLIST = 16  # candidates that are computed first; each further list is twice as long
-
-
-def sorted_places(some: Sequence[Places]) -> Places:
-    """Each of some places once, ascending."""
-    places = np.sort(np.concatenate([*some, np.zeros(0, np.int64)]))
-    return places[run_starts(places)]
 
 
 class Ranking:

@@ -99,7 +99,7 @@ class Transactions:
         return put_back
 
     def _picture(self, history: History, revision: int) -> SessionState:
-        return session_state(self._position, self._initial.graph, history, revision, self._read_only)
+        return session_state(self._position, history, revision, self._read_only)
 
     def _check_writable(self) -> None:
         if self._read_only:

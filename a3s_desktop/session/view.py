@@ -23,9 +23,7 @@ from a3s_desktop.session.wording import entry_text, operation_text, question_tex
 STRIP = 12
 
 
-def session_state(
-    position: Position, graph: PairGraph, history: History, revision: int, read_only: bool
-) -> SessionState:
+def session_state(position: Position, history: History, revision: int, read_only: bool) -> SessionState:
     """One consistent picture of a position and its ``history``; shares no memory with them."""
     engine = position.engine
     question, partition, tally = engine.question, engine.partition, history.tally
@@ -34,7 +32,7 @@ def session_state(
     return SessionState(
         revision=revision,
         phase=Phase.FINISHED if question is None else Phase.ASKING,
-        question=None if question is None else question_view(engine, graph, question, revision, names),
+        question=None if question is None else question_view(engine, question, revision, names),
         items=len(engine.labels),
         answers=tally.same + tally.different,
         same=tally.same,
@@ -99,13 +97,11 @@ def _frozen(values: npt.NDArray[Any]) -> npt.NDArray[Any]:
     return values
 
 
-def question_view(
-    engine: Engine, graph: PairGraph, question: Question, question_id: int, names: Mapping[int, str]
-) -> QuestionView:
+def question_view(engine: Engine, question: Question, question_id: int, names: Mapping[int, str]) -> QuestionView:
     """The pair with its sizes, its text and the strips of other members."""
     left_size = engine.partition.size(question.left_cluster)
     right_size = engine.partition.size(question.right_cluster)
-    left_strip, right_strip = _strips(engine, graph, question)
+    left_strip, right_strip = _strips(engine, question)
     return QuestionView(
         id=question_id,
         left=question.left,
@@ -174,7 +170,7 @@ def _sizes(labels: IntArray) -> tuple[int, ...]:
     return tuple(sorted(np.unique(labels, return_counts=True)[1].tolist(), reverse=True))
 
 
-def _strips(engine: Engine, graph: PairGraph, question: Question) -> tuple[tuple[int, ...], tuple[int, ...]]:
+def _strips(engine: Engine, question: Question) -> tuple[tuple[int, ...], tuple[int, ...]]:
     pair = (question.left, question.right)
     if question.left_cluster != question.right_cluster:
         return (
@@ -184,18 +180,13 @@ def _strips(engine: Engine, graph: PairGraph, question: Question) -> tuple[tuple
     # Inside one cluster each member goes to the side that it is more likely the same as; ties to the shorter strip.
     left: list[int] = []
     right: list[int] = []
-    for member in engine.representatives(question.left_cluster, pair, 2 * STRIP):
-        to_left, to_right = (_likeness(engine, graph, member, side) for side in pair)
+    members = engine.representatives(question.left_cluster, pair, 2 * STRIP)
+    for member, (to_left, to_right) in zip(members, engine.likeness(members, pair), strict=True):
         nearer_left = to_left > to_right or (to_left == to_right and len(left) <= len(right))
         strip = left if nearer_left else right
         if len(strip) < STRIP:
             strip.append(member)
     return tuple(left), tuple(right)
-
-
-def _likeness(engine: Engine, graph: PairGraph, i: int, j: int) -> float:
-    known = engine.store.relation(i, j)
-    return graph.probability(i, j) if known is None else float(known is Answer.SAME)
 
 
 def moved_items(before: SessionState, after: SessionState) -> IndexArray:

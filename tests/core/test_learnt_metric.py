@@ -27,7 +27,7 @@ class Distances:
         self._moments = Moments(partition, lambda samples: features[samples], self.metric.whiten)
 
     def distances(self, pairs: list[tuple[int, int]]) -> np.ndarray:
-        self._moments.renew(sorted({cluster for pair in pairs for cluster in pair}))
+        self._moments.renew(np.unique(pairs))
         _, turned = self._moments.of(np.array(pairs).ravel())
         means, variances = turned.means.reshape(len(pairs), 2, -1), turned.variances.reshape(len(pairs), 2)
         return self.metric.distance(((means[:, 0] - means[:, 1]) ** 2).sum(axis=1) + variances.sum(axis=1))
