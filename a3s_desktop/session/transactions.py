@@ -61,7 +61,7 @@ class Transactions:
         shared = self._position.shared_with(history.entries)
         put_back = self._move_to(history, refuse, task)
         try:
-            state = self._picture(history, self.state.revision + 1)
+            state = self._picture(history, self.state.revision + 1, self.state)
             change = Change(kind, text, moved_items(self.state, state))
             self._journal.append(record[0], record[1] | by(self.author), record[2])
         except BaseException:
@@ -98,8 +98,8 @@ class Transactions:
             raise
         return put_back
 
-    def _picture(self, history: History, revision: int) -> SessionState:
-        return session_state(self._position, history, revision, self._read_only)
+    def _picture(self, history: History, revision: int, before: SessionState | None = None) -> SessionState:
+        return session_state(self._position, history, revision, self._read_only, before)
 
     def _check_writable(self) -> None:
         if self._read_only:

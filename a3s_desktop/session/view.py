@@ -17,14 +17,26 @@ from a3s_desktop.session.disagreements import unsettled
 from a3s_desktop.session.entries import Entry, RecordedAnswer, RecordedAudit, RecordedCorrection
 from a3s_desktop.session.history import History
 from a3s_desktop.session.position import RECENT, Position
-from a3s_desktop.session.state import Consequence, EntryKind, HistoryEntry, LookAhead, Phase, QuestionView, SessionState
+from a3s_desktop.session.state import (
+    Consequence,
+    EntryKind,
+    HistoryEntry,
+    LookAhead,
+    Phase,
+    QuestionView,
+    SessionState,
+    no_items,
+)
 from a3s_desktop.session.wording import entry_text, operation_text, question_text
 
 STRIP = 12
 
 
-def session_state(position: Position, history: History, revision: int, read_only: bool) -> SessionState:
-    """One consistent picture of a position and its ``history``; shares no memory with them."""
+def session_state(
+    position: Position, history: History, revision: int, read_only: bool, before: SessionState | None = None
+) -> SessionState:
+    """One consistent picture of a position and its ``history``; shares no memory with them, only with the picture
+    ``before`` it, where that has the same: of a million images a copy is dear."""
     engine = position.engine
     question, partition, tally = engine.question, engine.partition, history.tally
     recent = position.useful(RECENT)
@@ -46,9 +58,11 @@ def session_state(position: Position, history: History, revision: int, read_only
         can_redo=history.next is not None,
         undo_text=operation_text(history.past) if history.past else "",
         redo_text=operation_text(history.next) if history.next else "",
-        labels=_frozen(engine.labels.copy()),
-        confirmed=_frozen(engine.confirmed.values | engine.finished.values),
-        is_junk=_frozen(engine.junk.values.copy()),
+        labels=_frozen(engine.labels, None if before is None else before.labels),
+        confirmed=_frozen(
+            engine.confirmed.values | engine.finished.values, None if before is None else before.confirmed
+        ),
+        is_junk=_frozen(engine.junk.values, None if before is None else before.is_junk),
         names=MappingProxyType(names),
         finished=engine.finished_clusters(),
         conflicts=position.conflicts,
@@ -92,7 +106,10 @@ def doubt_of(graph: PairGraph, entry: Entry) -> float:
     return round(1.0 - same if entry.answer is Answer.SAME else same, 4)
 
 
-def _frozen(values: npt.NDArray[Any]) -> npt.NDArray[Any]:
+def _frozen(values: npt.NDArray[Any], before: npt.NDArray[Any] | None) -> npt.NDArray[Any]:
+    if before is not None and np.array_equal(values, before):
+        return before
+    values = values.copy()
     values.setflags(write=False)
     return values
 
@@ -191,4 +208,4 @@ def _strips(engine: Engine, question: Question) -> tuple[tuple[int, ...], tuple[
 
 def moved_items(before: SessionState, after: SessionState) -> IndexArray:
     """Items whose cluster id differs between two states, int64, ascending."""
-    return np.flatnonzero(before.labels != after.labels)
+    return no_items() if before.labels is after.labels else np.flatnonzero(before.labels != after.labels)

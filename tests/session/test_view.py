@@ -54,7 +54,7 @@ def test_strips_are_as_long_as_the_clusters_allow(blobs: Data) -> None:
 
 def test_a_picture_shares_no_memory_with_the_engine(blobs: Data) -> None:
     session = blobs.session()
-    state = session_state(session._position, blobs.initial.graph, session._history, 7, True)
+    state = session_state(session._position, session._history, 7, True)
     live = {"labels": session.engine.labels, "is_junk": session.engine.junk.values}
     live["confirmed"] = session.engine.confirmed.values
     for name, values in live.items():
