@@ -1,11 +1,11 @@
-"""P(same) of very many rows of facts, by a model that the answers keep changing: bounds for all, values for the best.
+"""P(same) of very many rows of facts, by a model that the answers keep changing, and the best of them by gain.
 
-A logit that was computed with other weights has moved by x·Δw, and |x·Δw| <= |L⁻¹x| |LᵀΔw| for any invertible L
-(Cauchy-Schwarz). With LLᵀ the mean of xxᵀ over all rows, |LᵀΔw| is what logits have moved by on average. So each row
-keeps one number |L⁻¹x|, and a change of the weights costs one product and one sum a row; only rows whose bound is
-above the best value found are computed. Where the bounds of a block of rows have become loose, it is computed again by
-the present weights; only so many blocks at a time, so that no answer waits for all, and each block knows its weights.
-Nothing else than speed depends on the bounds.
+Of all rows a copy of single precision is kept column by column, so that the logits of a million rows by other weights
+are one product that takes milliseconds. Which logit a row needs for its gain to be worth a look does not depend on the
+weights: it is kept as well, for a floor that some thousand rows are above. So a change of the weights costs a product
+and a comparison, and only the rows above the floor, the *hot* ones, are computed in double precision; any other answer
+costs the rows that it changed. When too few or too many are hot, the floor is set again. Nothing else than speed
+depends on the copy and on the floor: rounding is allowed for.
 """
 
 from __future__ import annotations
@@ -19,7 +19,6 @@ import numpy.typing as npt
 
 from a3s_desktop.core.link_model import FACTS, probability
 from a3s_desktop.core.products import product
-from a3s_desktop.core.ranking import Ranking
 from a3s_desktop.core.runs import sorted_places
 
 Values = npt.NDArray[np.float64]
@@ -28,18 +27,14 @@ Places = npt.NDArray[np.int64]
 Ids = npt.NDArray[np.integer[Any]]
 Flags = npt.NDArray[np.bool_]
 
-BLOCK = 4_096
-"""Rows that are computed by the same weights."""
+WANTED = 2_048
+"""Rows that are hot after the floor was set, about; it is set again when they are 1/32 or 16 times as many."""
 
-AT_ONCE = 8
-"""Blocks that are computed again in one update at most."""
-
-LOOSE = 0.07
-"""... those whose logits have moved by more than this on average."""
-
-_MARGIN = 2e-5  # of logarithms: more than what rounding to float32 does to values and bounds
-_RIDGE = 1e-6  # share of the sphere in the mean of xxᵀ: facts may depend on each other
-_LEAST = 0.05  # mean square taken for a fact that is zero in nearly all rows: in some it will not be
+_BLOCK = 4_096  # rows whose copy stands side by side, and that are computed in one go
+_GROUP = 8  # rows of which the largest gain is looked at where a floor is sought
+_FIRST = 64  # candidates that are put in order first; four times as many with each further lot
+_ROUNDING = 2e-6  # share of |x| |w|, summed up over the facts, that logits of single precision are off by at most
+_MARGIN = 1e-5  # of logits that are needed, and share of gains: more than rounding does to them
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,24 +57,26 @@ class Worth:
 
     def __call__(self, chance: Values, entropy: Values) -> Values:
         """The gains to be expected of some candidates, from the chances and Δh times N."""
-        paid = chance * np.minimum(1.0, chance / self.unlikely) if self.unlikely else chance
-        gain: Values = (paid * entropy * self.factor).round(9)
+        gain: Values = (self.paid(chance) * entropy * self.factor).round(9)
         gain[chance < self.least] = 0.0
         return gain
 
-    def bounds(self, chance: Singles) -> Singles:
-        """Bounds of the logarithms of gains over those of sure answers, in the place of bounds of those of chances."""
-        nothing = chance < np.float32(np.log(self.least) - _MARGIN) if self.least else None
-        if self.unlikely:
-            less = chance - np.float32(np.log(self.unlikely) - _MARGIN)
-            chance = chance + np.minimum(less, np.float32(0.0), out=less)
-        if nothing is not None:
-            chance[nothing] = -np.inf
-        return chance
+    def paid(self, chance: npt.NDArray[Any]) -> npt.NDArray[Any]:
+        """The share of a sure answer's gain, but for chances below the least."""
+        return chance * np.minimum(1.0, chance / self.unlikely) if self.unlikely else chance
+
+    def needed(self, share: Values) -> Values:
+        """The logits of the chances from which on such shares of a sure answer's gain are paid."""
+        chance = np.where(share < self.unlikely, np.sqrt(share * self.unlikely), share) if self.unlikely else share
+        chance = chance.clip(self.least, 1.0)
+        with np.errstate(divide="ignore"):
+            logit: Values = np.log(chance / (1.0 - chance))
+        logit[share > 1.0] = np.inf
+        return logit
 
 
 class Chances:
-    """Bounds of the chances of a table's rows, and its candidates by gain.
+    """Logits of a table's rows, and its candidates by gain.
 
     Parameters
     ----------
@@ -89,30 +86,23 @@ class Chances:
 
     def __init__(self, same: bool) -> None:
         self._sign = 1.0 if same else -1.0
-        self._ranking = Ranking()
-        # By place, in whole blocks.
-        self._chance: Singles = np.zeros(0, np.float32)  # logarithm, by the weights that are known of the block
-        self._reach: Singles = np.zeros(0, np.float32)
-        self._most: Singles = np.zeros(0, np.float32)  # logarithm of the gain of a sure answer; -inf: no candidate
-        # By kind and block.
-        self._known: Values = np.zeros((0, 0, FACTS))
-        self._moved: Values = np.zeros((0, 0))
+        # By block, in its columns the rows' facts; by place, in whole blocks.
+        self._copy: Singles = np.zeros((0, FACTS, _BLOCK), np.float32)
+        self._logit: Singles = np.zeros(0, np.float32)  # of the chance, rounded up
+        self._needed: Singles = np.zeros(0, np.float32)  # logit for a gain above the floor; inf: it cannot be
+        self._most: Singles = np.zeros(0, np.float32)  # gain of a sure answer, rounded up; 0: no candidate
+        self._largest = 0.0  # fact, by its absolute value
+        self._slack = 0.0  # what logits are rounded up by
         self._weights: Values = np.zeros((0, FACTS))  # by kind
-        self._factor: Values = np.eye(FACTS)
-        self._inverse: Values = np.eye(FACTS)
-        self._rearranged = False
         self._worth = Worth(1.0, 0.0)
-        self._found: list[tuple[Places, Values]] = []  # places computed since, and their gains: the closest of bounds
+        self._floor = np.inf
+        # Places above the floor, perhaps, and their gains; nan where they were not computed yet.
+        self._hot: Places = np.zeros(0, np.int64)
+        self._gain: Values = np.zeros(0)
 
-    def rearrange(self, places: Places, count: int) -> None:
-        """The rows at some places stand at the beginning now, in this order, of so many; the others are gone."""
-        room = _blocks(count) * BLOCK - len(places)
-        self._reach = np.concatenate((self._reach[places], np.zeros(room, np.float32)))
-        self._most = np.concatenate((self._most[places], np.full(room, -np.inf, np.float32)))
-        self._chance = np.zeros(len(self._most), np.float32)
-        self._known, self._moved = self._known[:, :0], self._moved[:, :0]
-        self._ranking = Ranking()
-        self._rearranged = True
+    def forget(self) -> None:
+        """All rows stand elsewhere now."""
+        self._weights = np.zeros((0, FACTS))
 
     def update(
         self,
@@ -123,7 +113,7 @@ class Chances:
         worth: Worth,
         kind: Flags | None = None,
     ) -> None:
-        """Bring the bounds up to date.
+        """Follow a change of rows and weights.
 
         Parameters
         ----------
@@ -138,122 +128,129 @@ class Chances:
         kind : bool, shape (m,), optional
             Where the second of ``weights`` holds.
         """
-        count, now = len(rows), np.stack(weights)
-        self._worth = worth
-        places = sorted_places(changed)
-        if not len(self._weights):
-            self._factor = _factor(rows)
-            self._inverse = np.asarray(np.linalg.inv(self._factor).T, np.float64)
-            self._known, self._moved = np.zeros((len(now), 0, FACTS)), np.zeros((len(now), 0))
-            places = np.arange(count)
-        self._make_room(count, now)
-        other = not np.array_equal(now, self._weights)
-        every = other or self._rearranged
+        now, count = np.stack(weights), len(rows)
+        anew, other = not len(self._weights), not np.array_equal(now, self._weights)
+        self._worth, self._weights = worth, now
+        self._make_room(count, anew)
+        places = np.arange(count) if anew else sorted_places(changed)
+        for at in range(0, len(places), _BLOCK):
+            self._take(places[at : at + _BLOCK], rows, most)
+        self._slack = _ROUNDING * self._largest * float(np.abs(now).sum(axis=1).max())
         if other:
-            self._weights = now
-            self._moved = np.sqrt((((now[:, None] - self._known) @ self._factor) ** 2).sum(axis=2))
-        if not every:
-            for known, gain in self._found:
-                with np.errstate(divide="ignore"):
-                    self._ranking.put(known, np.log(gain) + _MARGIN, count)
-        self._found.clear()
-        for at in range(0, len(places), BLOCK):
-            self._compute(places[at : at + BLOCK], rows, most, kind)
-        renewed = range(_blocks(count)) if self._rearranged else self._loose()
-        for block in renewed:
-            self._renew(block, rows, kind)
-        self._rearranged = False
-        if every:
-            self._ranking.put_from(0, self._bounds(0, count, kind), count)
-            return
-        self._ranking.put(places, self._bound(places, kind), count)
-        for block in renewed:
-            begin = block * BLOCK
-            self._ranking.put_from(begin, self._bounds(begin, min(begin + BLOCK, count), kind), count)
+            self._score_all(kind)
+            self._hot = np.flatnonzero(self._logit >= self._needed)
+            self._gain = np.full(len(self._hot), np.nan)
+        elif len(places):
+            self._score(places, rows, kind)
+            hot = places[self._logit[places] >= self._needed[places]]
+            kept = places[np.minimum(np.searchsorted(places, self._hot), len(places) - 1)] != self._hot
+            self._hot = np.concatenate((self._hot[kept], hot))
+            self._gain = np.concatenate((self._gain[kept], np.full(len(hot), np.nan)))
+        few = len(self._hot) < WANTED // 32 and self._floor > 0.0
+        if anew or (other and (few or len(self._hot) > 16 * WANTED)):
+            self._set_floor(WANTED)
 
     def likely(self, least: float) -> Places:
         """Places of the candidates whose chance may be at least so much, ascending."""
-        limit = np.log(least) if least > 0.0 else -np.inf
-        bound = self._reach.reshape(-1, BLOCK) * self._moved.max(axis=0).astype(np.float32)[:, None]
-        bound += self._chance.reshape(-1, BLOCK)
-        return np.flatnonzero((bound.ravel() >= limit) & (self._most > -np.inf))
+        limit = np.log(least / (1.0 - least)) if least > 0.0 else -np.inf
+        return np.flatnonzero((self._logit >= limit) & (self._most > 0.0))
 
     def best(self, first: Ids, second: Ids, gains: Callable[[Places], Values]) -> Iterator[tuple[float, int]]:
-        """Gains and places, largest gain first; see `Ranking.descending`."""
+        """Gains above zero and places, largest gain first (ties: the smaller ``first``, then ``second``), computed
+        only as far as they are taken. No update may come between.
 
-        def noted(places: Places) -> Values:
-            gain = gains(places)
-            if len(places):
-                self._found.append((places, gain))
-            return gain
-
-        return self._ranking.descending(first, second, noted)
+        Parameters
+        ----------
+        first, second : int, by place
+        gains : callable
+            The gains of some places by the present weights.
+        """
+        above, wanted = np.inf, WANTED
+        while True:
+            unknown = np.flatnonzero(np.isnan(self._gain))
+            if len(unknown):
+                self._gain[unknown] = gains(self._hot[unknown])
+            least = self._floor * (1.0 + _MARGIN) + 1e-8 if self._floor > 0.0 else 0.0  # gains are rounded
+            count = _FIRST
+            while above > least:
+                left = np.flatnonzero((self._gain < above) & (self._gain > least))
+                level = least
+                if len(left) > count:
+                    level = np.partition(self._gain[left], -count)[-count]
+                    left = left[self._gain[left] >= level]
+                places, gain = self._hot[left], self._gain[left]
+                order = np.lexsort((second[places], first[places], -gain))
+                yield from zip(gain[order].tolist(), places[order].tolist(), strict=True)
+                above, count = level, 4 * count
+            if self._floor <= 0.0:
+                return
+            wanted *= 4
+            self._set_floor(wanted)
 
     # --- inner workings
 
-    def _compute(self, places: Places, rows: Values, most: Callable[[Places], Values], kind: Flags | None) -> None:
-        """All that is known of some rows, whose blocks' weights stay as they are."""
-        some, block = rows.take(places, axis=0), places // BLOCK
-        known = self._known[0, block] if kind is None else self._known[kind[places].astype(np.int64), block]
-        self._chance[places] = self._logarithm(np.einsum("nd,nd->n", some, known))
-        turned = product(some, self._inverse)
-        self._reach[places] = np.sqrt(np.einsum("nd,nd->n", turned, turned)) * (1.0 + _MARGIN)
-        with np.errstate(divide="ignore"):
-            self._most[places] = np.log(most(places))
+    def _take(self, places: Places, rows: Values, most: Callable[[Places], Values]) -> None:
+        """All that is known of some rows without the weights."""
+        some = rows.take(places, axis=0)
+        begin, end = int(places[0]), int(places[-1]) + 1
+        if end - begin == len(places) and begin % _BLOCK == 0:
+            self._copy[begin // _BLOCK, :, : len(places)] = some.T
+        else:
+            self._copy[places // _BLOCK, :, places % _BLOCK] = some
+        self._largest = max(self._largest, float(np.abs(some).max()))
+        self._most[places] = most(places) * (1.0 + _MARGIN)
+        self._needed[places] = self._needed_for(self._most[places])
 
-    def _loose(self) -> list[int]:
-        """Blocks whose turn it is to be computed by the present weights, those first that are furthest from them."""
-        moved = self._moved.max(axis=0)
-        loose = np.flatnonzero(moved > LOOSE)
-        found: list[int] = loose[np.argsort(-moved[loose], kind="stable")[:AT_ONCE]].tolist()
-        return found
+    def _needed_for(self, most: Singles) -> Singles:
+        """The logits from which on gains are above the floor."""
+        with np.errstate(divide="ignore", invalid="ignore"):
+            share = self._floor / most.astype(np.float64)
+        share[most == 0.0] = np.inf
+        return np.asarray(self._worth.needed(share) - _MARGIN, np.float32)
 
-    def _renew(self, block: int, rows: Values, kind: Flags | None) -> None:
-        """The chances of a block by the present weights."""
-        some = rows[block * BLOCK : (block + 1) * BLOCK]
-        at = slice(block * BLOCK, block * BLOCK + len(some))
-        self._chance[at] = self._logarithm(logits(some, self._weights, None if kind is None else kind[at]))
-        self._known[:, block], self._moved[:, block] = self._weights, 0.0
+    def _score(self, places: Places, rows: Values, kind: Flags | None) -> None:
+        """The logits of some rows."""
+        found = logits(rows.take(places, axis=0), self._weights, None if kind is None else kind[places])
+        self._logit[places] = self._sign * found + (self._slack + _MARGIN)
 
-    def _logarithm(self, logit: Values) -> Singles:
-        """Logarithms of chances, rounded up."""
-        small = (-self._sign * np.clip(logit, -30.0, 30.0)).astype(np.float32)
-        return np.float32(_MARGIN) - np.log(np.float32(1.0) + np.exp(small))
-
-    def _bounds(self, begin: int, end: int, kind: Flags | None) -> Singles:
-        """Of the logarithms of all gains from the beginning of a block on."""
-        at, blocks = slice(begin, end), slice(begin // BLOCK, _blocks(end))
-        moved = self._moved[:, blocks].astype(np.float32)
-        bound = (self._reach.reshape(-1, BLOCK)[blocks] * moved[0][:, None]).ravel()[: end - begin]
+    def _score_all(self, kind: Flags | None) -> None:
+        """The logits of all rows."""
+        weights = (self._sign * self._weights).astype(np.float32)
+        np.matmul(weights[0], self._copy, out=self._logit.reshape(-1, _BLOCK))
         if kind is not None:
-            other = np.flatnonzero(kind[at])
-            bound[other] = self._reach[at][other] * moved[1][other // BLOCK]
-        bound += self._chance[at]
-        np.minimum(bound, np.float32(_MARGIN), out=bound)
-        bound = self._worth.bounds(bound)
-        bound += self._most[at]
-        return np.asarray(bound, np.float32)
+            other = np.flatnonzero(kind)
+            self._logit[other] = self._copy[other // _BLOCK, :, other % _BLOCK] @ weights[1]
+        self._logit += np.float32(self._slack + _MARGIN)
 
-    def _bound(self, places: Places, kind: Flags | None) -> Singles:
-        """The same of some."""
-        block = places // BLOCK
-        moved = (self._moved[0, block] if kind is None else self._moved[kind[places].astype(np.int64), block]).astype(
-            np.float32
-        )
-        bound = np.minimum(self._chance[places] + self._reach[places] * moved, np.float32(_MARGIN))
-        return np.asarray(self._worth.bounds(bound) + self._most[places], np.float32)
+    def _set_floor(self, wanted: int) -> None:
+        """Set the floor so that about so many rows are above it, and find them."""
+        gain = np.empty_like(self._logit)
+        for at in range(0, len(gain), _BLOCK):
+            part = slice(at, at + _BLOCK)
+            chance = 1.0 / (1.0 + np.exp(-self._logit[part].clip(-80.0, 80.0)))
+            gain[part] = self._worth.paid(chance) * self._most[part] * (chance >= self._worth.least)
+        tops = gain.reshape(-1, _GROUP).max(axis=1)
+        if np.count_nonzero(tops) <= wanted:
+            tops = gain
+        tops = tops[tops > 0.0]
+        self._floor = float(np.partition(tops, -wanted)[-wanted]) if len(tops) > wanted else 0.0
+        for at in range(0, len(gain), _BLOCK):
+            self._needed[at : at + _BLOCK] = self._needed_for(self._most[at : at + _BLOCK])
+        self._hot = np.flatnonzero(self._logit >= self._needed)
+        self._gain = np.full(len(self._hot), np.nan)
 
-    def _make_room(self, count: int, weights: Values) -> None:
-        more = _blocks(count) - self._known.shape[1]
-        if more > 0:
-            self._known = np.concatenate((self._known, np.repeat(weights[:, None], more, axis=1)), axis=1)
-            self._moved = np.concatenate((self._moved, np.zeros((len(weights), more))), axis=1)
-        room = _blocks(count) * BLOCK - len(self._chance)
-        if room > 0:
-            nothing = np.zeros(room, np.float32)
-            self._chance = np.concatenate((self._chance, nothing))
-            self._reach = np.concatenate((self._reach, nothing))
-            self._most = np.concatenate((self._most, np.full(room, -np.inf, np.float32)))
+    def _make_room(self, count: int, anew: bool) -> None:
+        """Room for so many rows, and a little more; where all is made anew, for nothing else."""
+        have = 0 if anew else len(self._copy)
+        blocks = -(-count // _BLOCK)
+        if not anew and blocks <= have:
+            return
+        blocks += have // 8
+        self._copy = np.concatenate((self._copy[:have], np.zeros((blocks - have, FACTS, _BLOCK), np.float32)))
+        room = blocks * _BLOCK - have * _BLOCK
+        for name, value in (("_logit", 0.0), ("_needed", np.inf), ("_most", 0.0)):
+            old: Singles = getattr(self, name)[: have * _BLOCK]
+            setattr(self, name, np.concatenate((old, np.full(room, value, np.float32))))
 
 
 def exactly(rows: Values, weights: Sequence[Values], kind: Flags | None = None) -> Values:
@@ -272,14 +269,3 @@ def logits(rows: Values, weights: Sequence[Values] | Values, kind: Flags | None 
         other = np.flatnonzero(kind)
         found[other] = product(rows.take(other, axis=0), weights[1])
     return found
-
-
-def _blocks(count: int) -> int:
-    return -(-count // BLOCK)
-
-
-def _factor(rows: Values) -> Values:
-    """L with LLᵀ the mean of xxᵀ, about."""
-    mean = rows.T @ rows / max(1, len(rows))
-    mean += np.diag(np.maximum(_LEAST - np.diag(mean), 0.0) + _RIDGE * float(np.trace(mean)))
-    return np.asarray(np.linalg.cholesky(mean), np.float64)

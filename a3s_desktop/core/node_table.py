@@ -191,6 +191,6 @@ class NodeTable:
         self._guess = np.concatenate((self._guess[live], np.zeros(spare, np.bool_)))
         self._ranges = {cluster: (int(place[a]), int(place[b - 1]) + 1) for cluster, (a, b) in self._ranges.items()}
         self._end = len(live)
-        self._chances.rearrange(live, room)
+        self._chances.forget()
         moved = (place[places] for places in self._unscored)
         self._unscored = [places[places >= 0] for places in moved]

@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from a3s_desktop.core import chances as chances_module
 from a3s_desktop.core import group_facts as group_facts_module
 from a3s_desktop.core import node_facts as node_facts_module
-from a3s_desktop.core import ranking as ranking_module
 from a3s_desktop.core.engine import Engine
 from a3s_desktop.core.link_model import inner_prior, probability
 from a3s_desktop.core.strategies import a3s as a3s_module
@@ -32,7 +32,7 @@ def test_what_is_kept_equals_what_is_derived_anew(case: Case, operations: list[t
         if quick:  # let the model join from the start, and put parts together often
             patch.setattr(a3s_module, "ANSWERS_BEFORE_JOINING", 0)
             patch.setattr(a3s_module, "SURE", 0.6)
-            patch.setattr(ranking_module, "_SHORTLIST", 2)
+            patch.setattr(chances_module, "WANTED", 2)
         session = Session(case)
         check_derived(case, session.engine, reload=True)
         for operation in operations:
