@@ -160,6 +160,11 @@ class Engine:
             return Outlook(0, 0, 0)
         return self._strategy.outlook(self._context) if isinstance(self._strategy, Forecaster) else None
 
+    def renew_outlook(self) -> None:
+        """Where `outlook` is of some answers ago because it takes long, make it anew: nothing else is to be done."""
+        if self._question is not None and isinstance(self._strategy, Forecaster):
+            self._strategy.renew_outlook(self._context)
+
     # --- answering
 
     def record(self, answer: Answer) -> None:

@@ -41,7 +41,14 @@ class Forecaster(Protocol):
     """A strategy that can say how much is left."""
 
     def outlook(self, context: Context) -> Outlook | None:
-        """The estimate for the present state, in which a question is pending; None where nothing can be said."""
+        """The estimate for the present state, in which a question is pending; None where nothing can be said.
+
+        Where it takes long it may be that of some answers ago.
+        """
+        ...
+
+    def renew_outlook(self, context: Context) -> None:
+        """Make it anew where it is old: nothing else is to be done now."""
         ...
 
 

@@ -202,13 +202,15 @@ class Session(Transactions):
     def look_ahead(self) -> LookAhead:
         """The next question, whichever answer is given, for decoding its images early; and what the answers would do.
 
-        Called when nothing else is to be done, it also takes the snapshot that is due and begins
-        the backup that is.
+        Called when nothing else is to be done, it also takes the snapshot that is due, begins
+        the backup that is, and makes the outlook anew.
         """
         self._snapshot_if_due()
         self._backups.note(self.state)
         question = self.state.question
-        return LookAhead() if question is None else look_ahead(self.engine, question.id)
+        found = LookAhead() if question is None else look_ahead(self.engine, question.id)
+        self.engine.renew_outlook()
+        return found
 
     # --- changing
 

@@ -58,11 +58,9 @@ else as before, glyphs reach NMI .967, ARI .964 after 83 answers instead of .963
 instead of .918, .878. From .1 to .2 it makes little difference; at .05 half as much is gained."""
 
 _MANY = 50_000
-"""Pairs of clusters and places inside them above which the outlook is made anew only every `_OUTLOOK_EVERY` answers."""
+"""Pairs of clusters and places inside them above which the outlook is kept for `_OUTLOOK_EVERY` answers."""
 
 _OUTLOOK_EVERY = 200
-
-_QUIET = 3  # ... and then so many answers after a fit, which is enough for one answer; one half then, one with the next
 
 _RAISED_LOGIT = float(np.log(RAISED / (1.0 - RAISED)))
 
@@ -93,9 +91,7 @@ class A3S:
     """
 
     def __init__(self) -> None:
-        # Where candidates are many: the last outlook, and after how many answers; the first half of the next one.
-        self._outlook: tuple[int, Outlook] | None = None
-        self._half: tuple[int, Load] | None = None
+        self._outlook: tuple[int, Outlook] | None = None  # where candidates are many; and after how many answers
 
     def begin(self, context: Context) -> None:
         """Plant the trees."""
@@ -119,23 +115,20 @@ class A3S:
 
     def outlook(self, context: Context) -> Outlook | None:
         """From the candidates that the pending question was chosen among."""
-        answered = self._answered(context)
-        if self._outlook is None:
-            joining = self._joining(context)
-        else:
-            place = answered % REFIT_EVERY
-            if abs(answered - self._outlook[0]) < _OUTLOOK_EVERY - 1 or place not in (_QUIET, _QUIET + 1):
-                return self._outlook[1]
-            if place == _QUIET:
-                self._half = (answered, self._joining(context))
-            if self._half is None or self._half[0] != answered - 1:
-                return self._outlook[1]
-            joining = self._half[1]
-        facts = self._attached(context)
-        dividing = self._dividing(context)
+        if self._outlook is not None:
+            return self._outlook[1]
+        facts, answered = self._attached(context), self._answered(context)
+        joining, dividing = self._joining(context), self._dividing(context)
         found = forecast(replace(joining, nodes=dividing.nodes, splits=dividing.splits), answered)
-        self._outlook = (answered, found) if facts.pairs.count + facts.nodes.count > _MANY else None
+        if facts.pairs.count + facts.nodes.count > _MANY:
+            self._outlook = (answered, found)
         return found
+
+    def renew_outlook(self, context: Context) -> None:
+        """Make it anew where candidates are many and it is old."""
+        if self._outlook is not None and abs(self._answered(context) - self._outlook[0]) >= _OUTLOOK_EVERY:
+            self._outlook = None
+            self.outlook(context)
 
     def _joining(self, context: Context) -> Load:
         """What the outlook says of pairs of clusters."""
