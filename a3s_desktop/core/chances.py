@@ -19,6 +19,7 @@ import numpy.typing as npt
 
 from a3s_desktop.core.link_model import FACTS, probability
 from a3s_desktop.core.products import product
+from a3s_desktop.core.room import enlarged
 from a3s_desktop.core.runs import sorted_places
 
 Values = npt.NDArray[np.float64]
@@ -131,6 +132,8 @@ class Chances:
         now, count = np.stack(weights), len(rows)
         anew, other = not len(self._weights), not np.array_equal(now, self._weights)
         self._worth, self._weights = worth, now
+        if anew:
+            self._floor = np.inf  # until it is set
         self._make_room(count, anew)
         places = np.arange(count) if anew else sorted_places(changed)
         for at in range(0, len(places), _BLOCK):
@@ -199,7 +202,8 @@ class Chances:
             self._copy[places // _BLOCK, :, places % _BLOCK] = some
         self._largest = max(self._largest, float(np.abs(some).max()))
         self._most[places] = most(places) * (1.0 + _MARGIN)
-        self._needed[places] = self._needed_for(self._most[places])
+        if self._floor < np.inf:
+            self._needed[places] = self._needed_for(self._most[places])
 
     def _needed_for(self, most: Singles) -> Singles:
         """The logits from which on gains are above the floor."""
@@ -246,11 +250,10 @@ class Chances:
         if not anew and blocks <= have:
             return
         blocks += have // 8
-        self._copy = np.concatenate((self._copy[:have], np.zeros((blocks - have, FACTS, _BLOCK), np.float32)))
-        room = blocks * _BLOCK - have * _BLOCK
-        for name, value in (("_logit", 0.0), ("_needed", np.inf), ("_most", 0.0)):
-            old: Singles = getattr(self, name)[: have * _BLOCK]
-            setattr(self, name, np.concatenate((old, np.full(room, value, np.float32))))
+        self._copy = enlarged(self._copy[:have], blocks)
+        rows, had = blocks * _BLOCK, have * _BLOCK
+        self._logit, self._most = enlarged(self._logit[:had], rows), enlarged(self._most[:had], rows)
+        self._needed = enlarged(self._needed[:had], rows, np.inf)
 
 
 def exactly(rows: Values, weights: Sequence[Values], kind: Flags | None = None) -> Values:

@@ -12,6 +12,7 @@ import numpy.typing as npt
 from a3s_desktop.core.context import Context
 from a3s_desktop.core.edge_values import Lengths, Similarities
 from a3s_desktop.core.pair_index import PairIndex, Places
+from a3s_desktop.core.room import enlarged
 from a3s_desktop.core.runs import run_starts, sorted_places
 from a3s_desktop.core.types import Answer, IntArray, PairGraph
 from a3s_desktop.core.undo import UndoLog
@@ -337,9 +338,8 @@ class ClusterGraph(Watcher):
         if len(self._free) < count:
             old = len(self.ends)
             more = max(count, old // 8, 64)
-            self.ends = np.concatenate((self.ends, np.full((more, 2), -1, np.int32)))
-            self.strengths = np.concatenate((self.strengths, np.zeros((more, 3))))
-            self.apart = np.concatenate((self.apart, np.zeros(more, np.bool_)))
+            self.ends = enlarged(self.ends, old + more, -1)
+            self.strengths, self.apart = enlarged(self.strengths, old + more), enlarged(self.apart, old + more)
             self._free += range(old + more - 1, old - 1, -1)
         taken = self._free[-count:]
         del self._free[-count:]

@@ -14,6 +14,7 @@ import numpy.typing as npt
 
 from a3s_desktop.core.partition import Partition
 from a3s_desktop.core.products import product
+from a3s_desktop.core.room import enlarged
 from a3s_desktop.core.types import IntArray
 
 Vector = npt.NDArray[np.float64]
@@ -100,10 +101,9 @@ class Moments:
 
     def renew(self, clusters: npt.NDArray[np.int64]) -> None:
         """Look at those of some clusters, int64 (m,), that changed."""
-        missing = int(clusters.max(initial=0)) + 1 - len(self._place)
-        if missing > 0:
-            self._place = np.concatenate((self._place, np.full(missing + 256, -1, np.int32)))
-            self._looked_at = np.concatenate((self._looked_at, np.zeros(missing + 256, np.int64)))
+        ids = int(clusters.max(initial=0)) + 1
+        if ids > len(self._place):
+            self._place, self._looked_at = enlarged(self._place, ids + 256, -1), enlarged(self._looked_at, ids + 256)
         changed_at = self._changed_at(clusters)
         changed = (self._place[clusters] < 0) | (changed_at != self._looked_at[clusters])
         clusters, changed_at = clusters[changed], changed_at[changed]
@@ -179,12 +179,10 @@ class Moments:
         if len(self._free) < count:
             old = len(self._members)
             more = max(count, old // 8)
-            self._sums, self._turned, self._variances = (
-                np.concatenate((table, np.zeros((more, table.shape[1]))))
-                for table in (self._sums, self._turned, self._variances)
-            )
-            self._sizes = np.concatenate((self._sizes, np.zeros(more)))
-            self._uses = np.concatenate((self._uses, np.zeros(more, np.int8)))
+            room = old + more
+            self._sums, self._turned = enlarged(self._sums, room), enlarged(self._turned, room)
+            self._variances, self._sizes = enlarged(self._variances, room), enlarged(self._sizes, room)
+            self._uses = enlarged(self._uses, room)
             self._members += [_NOBODY] * more
             self._free += range(old + more - 1, old - 1, -1)
         taken = self._free[: -count - 1 : -1]

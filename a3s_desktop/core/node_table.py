@@ -10,6 +10,7 @@ import numpy.typing as npt
 
 from a3s_desktop.core.chances import Chances, Worth, exactly, logits
 from a3s_desktop.core.link_model import FACTS
+from a3s_desktop.core.room import enlarged
 from a3s_desktop.core.runs import run_starts
 
 Column = npt.NDArray[np.float64]
@@ -183,12 +184,9 @@ class NodeTable:
         room = 3 * (len(live) + count) // 2 + 64
         place = np.full(len(self._cluster) + 1, -1, np.int64)
         place[live] = np.arange(len(live))
-        spare = room - len(live)
-        self._cluster = np.concatenate((self._cluster[live], np.full(spare, -1, np.int64)))
-        self._node = np.concatenate((self._node[live], np.zeros(spare, np.int64)))
-        self._rows = np.concatenate((self._rows[live], np.zeros((spare, FACTS))))
-        self._entropy = np.concatenate((self._entropy[live], np.zeros(spare)))
-        self._guess = np.concatenate((self._guess[live], np.zeros(spare, np.bool_)))
+        self._cluster = enlarged(self._cluster[live], room, -1)
+        self._node, self._rows = enlarged(self._node[live], room), enlarged(self._rows[live], room)
+        self._entropy, self._guess = enlarged(self._entropy[live], room), enlarged(self._guess[live], room)
         self._ranges = {cluster: (int(place[a]), int(place[b - 1]) + 1) for cluster, (a, b) in self._ranges.items()}
         self._end = len(live)
         self._chances.forget()

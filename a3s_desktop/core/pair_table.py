@@ -14,6 +14,7 @@ from a3s_desktop.core.chances import Chances, Worth, exactly, logits
 from a3s_desktop.core.cluster_graph import Changes, ClusterGraph
 from a3s_desktop.core.link_model import FACTS, link_strengths
 from a3s_desktop.core.moments import Groups, Moments
+from a3s_desktop.core.room import enlarged
 from a3s_desktop.core.runs import run_starts, sorted_places
 
 Column = npt.NDArray[np.float64]
@@ -278,16 +279,13 @@ class PairTable:
         self._stale.append(slots[np.repeat(changed, counts)])
 
     def _make_room(self, clusters: int) -> None:
-        more = len(self._links.ends) - len(self._rows)
-        if more > 0:
-            self._nearness = np.concatenate((self._nearness, np.zeros((more, 2))))
-            self._rows = np.concatenate((self._rows, np.zeros((more, FACTS))))
-            self._entropy = np.concatenate((self._entropy, np.zeros(more)))
-            self._closed, self._apart = (
-                np.concatenate((flags, np.zeros(more, np.bool_))) for flags in (self._closed, self._apart)
-            )
+        slots = len(self._links.ends)
+        if slots > len(self._rows):
+            self._nearness, self._rows = enlarged(self._nearness, slots), enlarged(self._rows, slots)
+            self._entropy = enlarged(self._entropy, slots)
+            self._closed, self._apart = enlarged(self._closed, slots), enlarged(self._apart, slots)
         if len(self._clusters) < clusters:
-            self._clusters = np.concatenate((self._clusters, np.zeros((clusters - len(self._clusters) + 256, 6))))
+            self._clusters = enlarged(self._clusters, clusters + 256)
 
 
 def _gap(groups: Groups, left: IntArray, right: IntArray) -> Column:

@@ -6,6 +6,7 @@ from collections.abc import Collection, Sequence
 
 import numpy as np
 
+from a3s_desktop.core.room import enlarged
 from a3s_desktop.core.types import IndexArray, IntArray
 from a3s_desktop.core.undo import UndoLog
 
@@ -51,7 +52,7 @@ class Partition:
 
     def changed_at(self, clusters: IndexArray) -> IndexArray:
         """The `version` with which the members of each of some clusters were last changed, int64 (m,)."""
-        self._changed_at = _with_room(self._changed_at, int(clusters.max(initial=0)) + 1)
+        self._make_room(int(clusters.max(initial=0)) + 1)
         return np.maximum(self._changed_at[clusters], self._adopted_at)
 
     @property
@@ -209,11 +210,9 @@ class Partition:
     def _note(self, clusters: Collection[int]) -> None:
         """Some clusters are changing."""
         self._version += 1
-        self._changed_at = _with_room(self._changed_at, max(clusters, default=-1) + 1)
+        self._make_room(max(clusters, default=-1) + 1)
         self._changed_at[list(clusters)] = self._version
 
-
-def _with_room(values: IndexArray, count: int) -> IndexArray:
-    """The values, with zeros behind them where there are fewer than so many."""
-    missing = count - len(values)
-    return np.concatenate((values, np.zeros(missing + missing // 2, np.int64))) if missing > 0 else values
+    def _make_room(self, clusters: int) -> None:
+        if clusters > len(self._changed_at):
+            self._changed_at = enlarged(self._changed_at, 3 * clusters // 2)
