@@ -134,10 +134,10 @@ class Context:
             self.tables[name] = LoggedDict(self.log)
         return self.tables[name]
 
-    def growing(self, name: str, width: int) -> LoggedRows:
-        """The strategy's growing list of that name, each row ``width`` numbers."""
+    def growing(self, name: str, width: int, whole: bool = False) -> LoggedRows:
+        """The strategy's growing list of that name, each row ``width`` numbers, or whole numbers."""
         if name not in self.rows_of:
-            self.rows_of[name] = LoggedRows(self.log, width)
+            self.rows_of[name] = LoggedRows(self.log, width, whole)
         return self.rows_of[name]
 
     # --- asking

@@ -346,8 +346,7 @@ class Engine:
             if kind == "table":
                 context.table(rest).adopt(dict(zip(*array.T.tolist(), strict=True)))
             elif kind == "rows":
-                for row in array.tolist():
-                    context.growing(rest, array.shape[1]).append(row)
+                context.growing(rest, array.shape[1], array.dtype.kind == "i").adopt(array)
             elif kind == "value":
                 context.values[rest] = array
         for name, value in meta["values"].items():

@@ -35,9 +35,9 @@ _LEAST_DISTANCE = 1e-6  # of samples that were not said to be the same: those th
 class Forest(Watcher):
     """Trees over the samples, one for each cluster. A `Watcher` of the partition.
 
-    Node ``i < N`` is sample i; nodes above are made from two others. All is kept in the context's logged tables
-    ``left``, ``right`` (children), ``face`` (the sample that represents the node), ``guess`` (1 for nodes that the
-    model joined unasked) and ``root`` (cluster id -> node).
+    Node ``i < N`` is sample i; nodes above are made from two others. All is kept by the context: rows ``nodes`` (both
+    children and the sample that represents the node), tables ``guess`` (1 for nodes that the model joined unasked) and
+    ``root`` (cluster id -> node).
 
     Parameters
     ----------
@@ -49,8 +49,8 @@ class Forest(Watcher):
     def __init__(self, context: Context, similarity: Similarities | npt.NDArray[np.float64]) -> None:
         self._context = context
         self._similarity = similarity
-        self._left, self._right = context.table("left"), context.table("right")
-        self._face, self._guess, self._root = context.table("face"), context.table("guess"), context.table("root")
+        self._nodes = context.growing("nodes", 3, whole=True)
+        self._guess, self._root = context.table("guess"), context.table("root")
         self._n = context.graph.n
         self._prepared: dict[int, int] = {}  # first sample of a part -> its root, made ready by `cut`
         self._trees: OrderedDict[int, Tree] = OrderedDict()  # by root, the one longest unused first
@@ -76,13 +76,14 @@ class Forest(Watcher):
 
     def children(self, node: int) -> tuple[int, int]:
         """The two nodes below an inner node."""
-        return self._left[node], self._right[node]
+        left, right, _ = self._nodes[node - self._n]
+        return left, right
 
     def face(self, node: int) -> int:
         """The sample that represents a node: of its children's faces, the one of which more is known; of equally known
         ones, the one that the node's samples resemble more. What was answered of a cluster by its face would else be
         asked again."""
-        return node if node < self._n else self._face[node]
+        return node if node < self._n else int(self._nodes[node - self._n][2])
 
     def is_guess(self, node: int) -> bool:
         """Whether the model joined this node's children without asking."""
@@ -187,7 +188,7 @@ class Forest(Watcher):
 
     def _note_new(self) -> None:
         """Say that nodes from here on may be made: their numbers are given again where that is taken back."""
-        self._context.log.push(self._drop_from, self._n + len(self._left))
+        self._context.log.push(self._drop_from, self._n + len(self._nodes))
 
     def _drop_from(self, first: int) -> None:
         self._drop(*[node for node in self._trees if node >= first])
@@ -256,9 +257,8 @@ class Forest(Watcher):
         return node
 
     def _add(self, left: int, right: int, face: int) -> int:
-        node = self._n + len(self._left)
-        self._left[node], self._right[node], self._face[node] = left, right, face
-        return node
+        self._nodes.append((left, right, face))
+        return self._n + len(self._nodes) - 1
 
     def _choose_face(self, left: int, right: int) -> int:
         a, b = self.face(left), self.face(right)

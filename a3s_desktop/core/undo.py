@@ -103,27 +103,40 @@ class LoggedRows:
     log : UndoLog
     width : int
         Numbers in a row.
+    whole : bool
+        They are whole numbers, of at most 31 bits.
     """
 
-    def __init__(self, log: UndoLog, width: int) -> None:
+    def __init__(self, log: UndoLog, width: int, whole: bool = False) -> None:
         self._log = log
         self._width = width
-        self._numbers = array("d")  # row by row
+        self._numbers: array[Any] = array("i" if whole else "d")  # row by row
 
     def __len__(self) -> int:
         return len(self._numbers) // self._width
+
+    def __getitem__(self, number: int) -> Sequence[Any]:
+        """The row that was added as the so many-th, from 0."""
+        if not 0 <= number < len(self):
+            raise IndexError(f"row {number} of {len(self)}")
+        return self._numbers[number * self._width : (number + 1) * self._width]
 
     def append(self, row: Sequence[float]) -> None:
         """Add a row at the end."""
         if len(row) != self._width:
             raise ValueError(f"a row of {len(row)} numbers where {self._width} belong")
-        self._numbers.extend(float(value) for value in row)
+        self._numbers.extend(row)
         self._log.push(self._drop)
 
-    def array(self, newest: int | None = None) -> npt.NDArray[np.float64]:
-        """The rows, or the newest so many, in the order they were added: float64 (n, width)."""
+    def adopt(self, rows: npt.NDArray[Any]) -> None:
+        """Take over rows, shape (n, width), that were there before any mark: not logged."""
+        kind = np.int32 if self._numbers.typecode == "i" else np.float64
+        self._numbers.frombytes(np.ascontiguousarray(rows, kind).tobytes())
+
+    def array(self, newest: int | None = None) -> npt.NDArray[Any]:
+        """The rows, or the newest so many, in the order they were added: float64 or int32 (n, width)."""
         first = 0 if newest is None else max(0, len(self) - newest)
-        return np.array(self._numbers[first * self._width :], np.float64).reshape(-1, self._width)
+        return np.array(self._numbers[first * self._width :]).reshape(-1, self._width)
 
     def _drop(self) -> None:
         del self._numbers[-self._width :]

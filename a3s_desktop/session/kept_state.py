@@ -20,7 +20,7 @@ from a3s_desktop.storage.journal_types import Snapshot
 log = logging.getLogger(__name__)
 
 STAGE = "state"
-FORMAT = 3
+FORMAT = 4
 
 KEPT_FROM = 5_000
 """Images from which on it is kept: deriving takes less than a second of fewer."""

@@ -23,7 +23,7 @@ from a3s_desktop.task import Task
 
 log = logging.getLogger(__name__)
 
-SNAPSHOT_FORMAT = 5
+SNAPSHOT_FORMAT = 6
 
 _MADE = 0.5  # share of a stage in which an engine is made and then given the entries
 

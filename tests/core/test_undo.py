@@ -128,6 +128,23 @@ def test_rows_equal_a_plain_list_with_copies(operations: list[tuple[str, int]]) 
         assert len(rows) == len(plain)
         assert rows.array().tolist() == plain
         assert rows.array(3).tolist() == plain[-3:]
+        assert [list(rows[k]) for k in range(len(rows))] == plain
+        again = LoggedRows(UndoLog(), 2)
+        again.adopt(rows.array())
+        assert again.array().tolist() == plain
+
+
+def test_whole_rows_stay_whole() -> None:
+    rows = LoggedRows(UndoLog(), 2, whole=True)
+    assert rows.array().dtype == np.int32
+    rows.append((2**31 - 1, 0))
+    with pytest.raises(TypeError):
+        rows.append((0.5, 1))
+    assert rows.array().tolist() == [[2**31 - 1, 0]]
+    assert rows[0][0] == 2**31 - 1
+    for number in (-1, 1):
+        with pytest.raises(IndexError):
+            rows[number]
 
 
 def test_rows_have_one_width_and_a_shape_when_empty() -> None:
