@@ -17,8 +17,9 @@ _SAID = {"constraints": 3, "skipped": 3, "junk": 0, "finished": 0}
 
 _LEARNT = ("labels", "leaders", "table.", "rows.", "value.")
 
-_OF_NODES = {"table.left": (0, 1), "table.right": (0, 1), "table.face": (0,), "table.guess": (0,), "table.root": (1,)}
-"""Columns of the forest's tables that hold nodes, which are numbered from the number of samples on."""
+_OF_NODES = {"rows.nodes": ((0, 3), (0, 1)), "table.guess": ((0, 2), (0,)), "table.root": ((0, 2), (1,))}
+"""The forest's rows and tables: their shape where there are none, and the columns that hold nodes, which are numbered
+from the number of samples on."""
 
 
 def with_more_samples(arrays: Mapping[str, npt.NDArray[Any]], meta: Mapping[str, Any], homes: IntArray) -> State:
@@ -39,29 +40,20 @@ def with_more_samples(arrays: Mapping[str, npt.NDArray[Any]], meta: Mapping[str,
     """
     old, count = len(arrays["labels"]), len(arrays["labels"]) + len(homes)
     grown = dict(arrays)
-    for name, columns in _OF_NODES.items():
-        table = arrays.get(name, np.zeros((0, 2), np.int64)).copy()
+    for name, (none, columns) in _OF_NODES.items():
+        table = arrays.get(name, np.zeros(none, np.int32)).copy()
         for column in columns:
             table[table[:, column] >= old, column] += len(homes)
         grown[name] = table
-    root = dict(grown["table.root"].tolist())
-    face = dict(grown["table.face"].tolist())
-    first = node = count + len(grown["table.left"])
-    added: list[tuple[int, int, int]] = []
+    root, nodes = dict(grown["table.root"].tolist()), grown["rows.nodes"].tolist()
     for sample, home in enumerate(homes.tolist(), old):
         if home in root:
-            top = int(root[home])
-            face[node] = int(face.get(top, top))
-            added.append((top, sample, face[node]))
-            root[home] = node
-            node += 1
+            top = root[home]
+            root[home] = count + len(nodes)
+            nodes.append((top, sample, nodes[top - count][2] if top >= count else top))
         else:
             root[home] = sample
-    nodes = np.arange(first, node)
-    for name, values in zip(
-        ("table.left", "table.right", "table.face"), np.array(added, np.int64).reshape(-1, 3).T, strict=True
-    ):
-        grown[name] = np.concatenate((grown[name], np.stack((nodes, values), axis=1)))
+    grown["rows.nodes"] = np.array(nodes, np.int32).reshape(-1, 3)
     grown["table.root"] = np.array(sorted(root.items()), np.int64)
     grown["labels"] = np.concatenate((arrays["labels"], homes)).astype(np.int32)
     own = {**meta["values"], "joined_at": -1}
