@@ -14,6 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from a3s_desktop.core.neighbors import NearestFinder, block_rows, pair_distances, scaled
+from a3s_desktop.core.runs import run_starts
 from a3s_desktop.core.types import FloatArray, IndexArray, IntArray
 from a3s_desktop.task import Task
 
@@ -120,7 +121,7 @@ def _assign(points: FloatArray, centres: FloatArray, middle: FloatArray, task: T
     for a in range(0, len(points), step):
         task.step(fraction)
         rows, columns = finder.candidates(np.asarray(points[a : a + step], np.float32), 1)
-        first = np.flatnonzero(np.diff(rows, prepend=-1))
+        first = run_starts(rows)
         count = np.diff(first, append=len(rows))
         best = columns[first]
         if len(first) < len(rows):  # near ties are decided by exact distances
@@ -128,14 +129,14 @@ def _assign(points: FloatArray, centres: FloatArray, middle: FloatArray, task: T
             rows, columns = rows[tied], columns[tied]
             exact = pair_distances(points, rows + a, centres, columns)
             order = np.lexsort((columns, exact, rows))
-            best[count > 1] = columns[order[np.flatnonzero(np.diff(rows, prepend=-1))]]
+            best[count > 1] = columns[order[run_starts(rows)]]
         labels[a : a + step] = best
     return labels
 
 
 def _means(points: FloatArray, labels: IntArray) -> FloatArray:
     order = np.argsort(labels, kind="stable")
-    starts = np.flatnonzero(np.diff(labels[order], prepend=-1))
+    starts = run_starts(labels[order])
     sizes = np.diff(starts, append=len(order))
     sums = np.add.reduceat(points[order], starts, axis=0)
     return np.asarray(sums / sizes[:, None].astype(np.float32), np.float32)

@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from a3s_desktop.core.runs import run_starts
 from a3s_desktop.core.types import FloatArray, IntArray
 from a3s_desktop.task import Task, at_once
 
@@ -159,7 +160,7 @@ def _groups(
         own_of = partial(_own_group, centres, means, lowered)
         own = np.concatenate(list(at_once(own_of, list(blocks(count, len(means))), task, (fraction, fraction))))
         order = np.argsort(own, kind="stable")
-        first = np.flatnonzero(np.diff(own[order], prepend=-1))
+        first = run_starts(own[order])
         place = np.arange(count) - np.repeat(first, np.diff(first, append=count))
         starts = np.flatnonzero(place % most == 0)
         sizes = np.diff(starts, append=count).astype(np.float32)
@@ -267,7 +268,7 @@ def _moved(table: Table, rows: IntArray, labels: IntArray, centres: FloatArray, 
     for a, b in blocks(len(rows), table.shape[1]):
         order = np.argsort(labels[a:b], kind="stable")
         sorted_labels = labels[a:b][order]
-        first = np.flatnonzero(np.diff(sorted_labels, prepend=-1))
+        first = run_starts(sorted_labels)
         sums[sorted_labels[first]] += np.add.reduceat(part(table, rows[a:b][order], middle), first, axis=0)
     sizes = np.bincount(labels, minlength=len(centres))
     return np.asarray(np.where(sizes[:, None] > 0, sums / np.maximum(sizes, 1)[:, None], centres), np.float32)

@@ -10,6 +10,7 @@ import numpy.typing as npt
 
 from a3s_desktop.core.fpc import compact, fpc
 from a3s_desktop.core.regrouping import regroup
+from a3s_desktop.core.runs import run_starts
 from a3s_desktop.core.types import IntArray, PairGraph
 from a3s_desktop.i18n import tr
 from a3s_desktop.task import Task
@@ -76,7 +77,7 @@ def _home(
     values, logodds = likeness[edges][known].astype(np.float64), graph.logodds[edges][known].astype(np.float64)
     order = np.lexsort((-values, clusters))
     clusters, values, logodds = clusters[order], values[order], logodds[order]
-    starts = np.flatnonzero(np.diff(clusters, prepend=-1))
+    starts = run_starts(clusters)
     rank = np.arange(len(clusters)) - np.repeat(starts, np.diff(starts, append=len(clusters)))
     few = np.minimum(sizes[clusters[starts]], NEAREST)
     values, logodds = np.where(rank < NEAREST, values, 0.0), np.where(rank < NEAREST, logodds - graph.miss, 0.0)
