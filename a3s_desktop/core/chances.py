@@ -49,29 +49,38 @@ class Worth:
     least : float
         Below this chance nothing is gained.
     unlikely : float
-        Below this one the gain is less than the chance, in proportion; 0: it never is.
+        Below this one the gain is less than the chance, by the square of the proportion; 0: it never is.
+    steepest : float
+        Logits above 0 may count for as many times as much in the chances that gains are worked out from.
     """
 
     factor: float
     least: float
     unlikely: float = 0.0
+    steepest: float = 1.0
 
-    def __call__(self, chance: Values, entropy: Values) -> Values:
-        """The gains to be expected of some candidates, from the chances and Δh times N."""
-        gain: Values = (self.paid(chance) * entropy * self.factor).round(9)
+    def __call__(self, chance: Values, entropy: Values, counted: Values | None = None) -> Values:
+        """The gains to be expected of some candidates, from the chances and Δh times N.
+
+        ``counted`` are the chances that gains are worked out from where these are others than those that ``least`` is
+        about: nearer to 0 below one half, nearer to 1 above, by no more than ``steepest`` says.
+        """
+        gain: Values = (self.paid(chance if counted is None else counted) * entropy * self.factor).round(9)
         gain[chance < self.least] = 0.0
         return gain
 
     def paid(self, chance: npt.NDArray[Any]) -> npt.NDArray[Any]:
         """The share of a sure answer's gain, but for chances below the least."""
-        return chance * np.minimum(1.0, chance / self.unlikely) if self.unlikely else chance
+        return chance * np.minimum(1.0, chance / self.unlikely) ** 2 if self.unlikely else chance
 
     def needed(self, share: Values) -> Values:
         """The logits of the chances from which on such shares of a sure answer's gain are paid."""
-        chance = np.where(share < self.unlikely, np.sqrt(share * self.unlikely), share) if self.unlikely else share
+        rare = share < self.unlikely
+        chance = np.where(rare, np.cbrt(np.minimum(share, self.unlikely) * self.unlikely**2), share)
         chance = chance.clip(self.least, 1.0)
         with np.errstate(divide="ignore"):
             logit: Values = np.log(chance / (1.0 - chance))
+        logit[logit > 0.0] /= self.steepest
         logit[share > 1.0] = np.inf
         return logit
 

@@ -12,7 +12,7 @@ import numpy.typing as npt
 from a3s_desktop.core.aggregation import merge_entropy
 from a3s_desktop.core.chances import Chances, Worth, exactly, logits
 from a3s_desktop.core.cluster_graph import Changes, ClusterGraph
-from a3s_desktop.core.link_model import FACTS, link_strengths
+from a3s_desktop.core.link_model import FACTS, link_strengths, steadied
 from a3s_desktop.core.moments import Groups, Moments
 from a3s_desktop.core.room import enlarged
 from a3s_desktop.core.runs import run_starts, sorted_places
@@ -139,7 +139,9 @@ class PairTable:
         self._score(weights, worth)
 
         def gains(slots: npt.NDArray[np.int64]) -> Column:
-            return worth(exactly(self._rows[slots], (weights,)), self._entropy[slots])
+            rows = self._rows[slots]
+            chance = exactly(rows, (weights,))
+            return worth(chance, self._entropy[slots], steadied(chance, rows[:, 5]))
 
         first, second = self._links.ends.T
         return Scored(first, second, self._rows, self._chances.best(first, second, gains))

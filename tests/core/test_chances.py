@@ -11,9 +11,10 @@ from hypothesis import strategies as st
 
 from a3s_desktop.core import chances as chances_module
 from a3s_desktop.core.chances import Chances, Worth, exactly
-from a3s_desktop.core.link_model import FACTS
+from a3s_desktop.core.link_model import FACTS, STEADIEST, steadied
 
 JOINING, DIVIDING, PLAIN = Worth(0.9, 0.01, 0.1), Worth(1.1, 0.01), Worth(1.0, 1e-4)
+STEADY = Worth(0.9, 0.01, 0.1, STEADIEST)
 
 
 class Table:
@@ -82,6 +83,8 @@ class Table:
     def gains(self, places: np.ndarray) -> np.ndarray:
         kind = self.kind[places] if len(self.weights) > 1 else None
         chance = exactly(self.rows[places], tuple(self.weights), kind)
+        if self.worth == STEADY:
+            return self.worth(chance, self.entropy[places], steadied(chance, self.rows[places, 5]))
         return self.worth(chance if self.same else 1.0 - chance, self.entropy[places])
 
     def check(self) -> None:
@@ -114,7 +117,7 @@ STEPS = st.lists(
 @settings(max_examples=100)
 @given(
     st.integers(0, 10_000),
-    st.sampled_from(((True, 1, JOINING), (False, 1, PLAIN), (False, 2, DIVIDING))),
+    st.sampled_from(((True, 1, JOINING), (True, 1, STEADY), (False, 1, PLAIN), (False, 2, DIVIDING))),
     st.sampled_from((1, 5, 40, 2_048)),
     STEPS,
 )

@@ -10,12 +10,15 @@ from hypothesis import strategies as st
 from a3s_desktop.core.link_model import (
     FACTS,
     MEMORY,
+    STEADIEST,
+    STEADY_FROM,
     Prior,
     fit,
     inner_prior,
     link_strengths,
     merge_prior,
     probability,
+    steadied,
 )
 
 PRIORS = {"merge": merge_prior(), "inner": inner_prior()}
@@ -110,6 +113,21 @@ def test_a_row_is_worth_the_same_alone_and_among_others(seed: int, n: int) -> No
     order = rng.permutation(n)
     np.testing.assert_array_equal(probability(facts[order], weights), together[order])
     assert ((together > 0.0) & (together < 1.0)).all()
+
+
+@given(st.floats(0.0, 1.0), st.integers(1, 100_000), st.integers(1, 100_000))
+def test_the_more_samples_tell_it_the_surer_it_is(chance: float, few: int, many: int) -> None:
+    few, many = sorted((few, many))
+    less, more = steadied(np.full(2, chance), np.log([few, many]))
+    assert abs(less - 0.5) <= abs(more - 0.5) + 1e-9
+    assert (more - 0.5) * (chance - 0.5) >= 0.0
+    assert few > STEADY_FROM or less == pytest.approx(chance)
+
+
+def test_no_logit_grows_by_more_than_is_said() -> None:
+    chance = np.linspace(0.001, 0.999, 99)
+    found = steadied(chance, np.full(99, np.log(1e6)))
+    np.testing.assert_allclose(np.log(found / (1.0 - found)), STEADIEST * np.log(chance / (1.0 - chance)), atol=1e-9)
 
 
 def test_no_rows_no_probabilities() -> None:
