@@ -29,6 +29,7 @@ from a3s_desktop.ui.map_selection_bar import SelectionBar
 from a3s_desktop.ui.theme import tokens
 
 _NOTE_MS = 5000  # that a passing remark stays
+_SHARE = 4  # one in so many images changed: then all are looked at anew, which is faster
 
 
 class ClusterMap(QWidget):
@@ -151,7 +152,7 @@ class ClusterMap(QWidget):
         if same and moved is not None and len(moved) == 0:
             return
         taken = np.array(labels, np.int32)
-        if same and moved is not None and len(moved) < len(before) // 4:
+        if same and moved is not None and len(moved) < len(before) // _SHARE:
             self._refresh(*self._data.move(taken, np.asarray(moved, np.int64)))
             return
         self._data.labels = taken
@@ -172,13 +173,15 @@ class ClusterMap(QWidget):
 
     def set_confirmed(self, confirmed: npt.NDArray[np.bool_] | None) -> None:
         """Which items are confirmed, bool, shape (N,); None: not known."""
+        former = self._data.confirmed
         self._data.confirmed = None if confirmed is None else np.array(confirmed, np.bool_)
-        self._offer(ColourBy.CONFIRMED, confirmed is not None)
+        self._offer(ColourBy.CONFIRMED, former, self._data.confirmed)
 
     def set_doubt(self, doubt: npt.NDArray[Any] | None) -> None:
         """How doubtful each item's place is, 0 .. 1, shape (N,); None: not known."""
+        former = self._data.doubt
         self._data.doubt = None if doubt is None else np.array(doubt, np.float32)
-        self._offer(ColourBy.DOUBT, doubt is not None)
+        self._offer(ColourBy.DOUBT, former, self._data.doubt)
 
     def set_junk(self, junk: npt.NDArray[np.bool_] | None) -> None:
         """Which items are junk, bool, shape (N,); they are drawn as grey crosses and belong to no cluster."""
@@ -384,11 +387,18 @@ class ClusterMap(QWidget):
             self._frame.legend.set_entries(())
         self._emphasise()
 
-    def _offer(self, by: ColourBy, known: bool) -> None:
-        self._data.count()
-        self._frame.enable_colours(by, known)
-        if self._by is by:
+    def _offer(self, by: ColourBy, former: npt.NDArray[Any] | None, given: npt.NDArray[Any] | None) -> None:
+        """What a choice of colours shows is known now, or differently than before, or not any more."""
+        self._data.drop_unfit()
+        self._frame.enable_colours(by, given is not None)
+        if self._by is not by:
+            return
+        if former is None or given is None or len(former) != len(given):
             self.set_colour_by(by)
+            return
+        changed = np.flatnonzero(former != given)  # every answer tells of all images; few of them are not as before
+        if len(changed):
+            self._recolour(changed if len(changed) < len(given) // _SHARE else None)
 
     @Slot(bool)
     def _show_outlines(self, on: bool) -> None:

@@ -18,6 +18,7 @@ from a3s_desktop.core.types import IndexArray
 from a3s_desktop.i18n import mark, tr, trn
 from a3s_desktop.ui.map_data import MapData
 from a3s_desktop.ui.theme import Tokens, cluster_colour, cluster_colours
+from a3s_desktop.ui.theme_tokens import CLUSTERS_LIGHT
 
 GREY = 1  # slot of what has no colour of its own; slot 0 is never drawn
 STEPS = 8  # of doubt
@@ -81,7 +82,7 @@ def look(data: MapData, by: ColourBy, items: IndexArray | None = None) -> Look:
         return Look(np.zeros(0, np.uint8), shapes)
     if by is ColourBy.CONFIRMED and confirmed is not None:
         slots = confirmed.astype(np.uint8) + np.uint8(GREY)
-        shapes[np.logical_not(confirmed)] = Shape.RING
+        np.putmask(shapes, np.logical_not(confirmed), Shape.RING)
     elif by is ColourBy.DOUBT and doubt is not None:
         known = np.isfinite(doubt)
         level = np.clip(np.nan_to_num(doubt, posinf=0, neginf=0) * STEPS, 0, STEPS - 1).astype(np.uint8)
@@ -89,8 +90,8 @@ def look(data: MapData, by: ColourBy, items: IndexArray | None = None) -> Look:
     else:
         slots = colour_slots(labels, data.sizes)
     if junk is not None:
-        slots[junk] = GREY
-        shapes[junk] = Shape.CROSS
+        np.putmask(slots, junk, GREY)
+        np.putmask(shapes, junk, Shape.CROSS)
     return Look(slots, shapes)
 
 
@@ -103,6 +104,11 @@ def palette(by: ColourBy, theme: Tokens) -> tuple[str, ...]:
         return theme.outline, theme.outline, *(_DOUBT_DARK if theme.dark else _DOUBT_LIGHT)
     clusters = (cluster_colour(c, theme).name() for c in range(len(cluster_colours(theme))))
     return theme.outline, theme.outline, *clusters
+
+
+def slot_count(by: ColourBy) -> int:
+    """Number of colour slots, slot 0 included; the same in every theme."""
+    return GREY + 1 + {ColourBy.CONFIRMED: 1, ColourBy.DOUBT: STEPS}.get(by, len(CLUSTERS_LIGHT))
 
 
 def legend(data: MapData, by: ColourBy, theme: Tokens) -> tuple[LegendEntry, ...]:

@@ -11,6 +11,7 @@ import numpy.typing as npt
 
 from a3s_desktop.core.types import IndexArray, IntArray
 from a3s_desktop.i18n import tr, trn
+from a3s_desktop.ui.map_raster import ascending, flags
 
 _FEW = 8  # clusters that are looked for one by one
 _LONG = 60  # characters of a cluster's name that are shown
@@ -51,15 +52,21 @@ class MapData:
     items: MapItems | None = None
 
     def count(self) -> None:
-        """Count the clusters anew, after `labels` or `junk` changed; arrays of another project are dropped."""
+        """Count the clusters anew, after `labels` or `junk` changed."""
+        self.drop_unfit()
+        n = len(self.labels)
+        length = int(self.labels.max()) + 1 if n else 0
+        self.sizes = np.bincount(self.labels, minlength=length).astype(np.int64)
+        if self.junk is not None and n:
+            self.sizes -= np.bincount(self.labels[self.junk], minlength=length)
+
+    def drop_unfit(self) -> None:
+        """Forget arrays of another project; what comes before the labels is kept for them."""
         n = len(self.labels)
         for name in ("confirmed", "doubt", "junk"):
             array = getattr(self, name)
-            if array is not None and n and len(array) != n:  # what comes before the labels is kept for them
+            if array is not None and n and len(array) != n:
                 setattr(self, name, None)
-        kept = self.labels if self.junk is None or not n else self.labels[~self.junk]
-        length = int(self.labels.max()) + 1 if n else 0
-        self.sizes = np.bincount(kept, minlength=length).astype(np.int64)
 
     def move(self, labels: IntArray, moved: IndexArray) -> tuple[IndexArray, IndexArray]:
         """Take over labels that differ from the former ones for ``moved`` only.
@@ -72,19 +79,18 @@ class MapData:
         """
         before, after = self.labels[moved], labels[moved]
         self.labels = labels
-        changed = np.union1d(before, after).astype(np.int64)
-        length = max(len(self.sizes), int(changed[-1]) + 1 if len(changed) else 0)
+        length = max(len(self.sizes), int(after.max(initial=-1)) + 1)
+        changed = ascending(np.concatenate([before, after]), length)
         was = np.concatenate([self.sizes, np.zeros(length - len(self.sizes), np.int64)])
         counts = slice(None) if self.junk is None or len(self.junk) != len(labels) else ~self.junk[moved]
-        self.sizes = was.copy()
-        np.subtract.at(self.sizes, before[counts], 1)
-        np.add.at(self.sizes, after[counts], 1)
+        gone, come = (np.bincount(part[counts], minlength=length) for part in (before, after))
+        self.sizes = was - gone + come
         turned = changed[(was[changed] > 1) != (self.sizes[changed] > 1)]
         if len(turned) <= _FEW:
             others = [np.flatnonzero(labels == cluster) for cluster in turned]
         else:
-            others = [np.flatnonzero(np.isin(labels, turned))]
-        return changed, np.unique(np.concatenate([moved, *others]).astype(np.int64))
+            others = [np.flatnonzero(flags(turned, length)[labels])]
+        return changed, ascending(np.concatenate([moved, *others]), len(labels))
 
     def members(self, clusters: Iterable[int]) -> IndexArray:
         """Items of a few clusters, ascending."""

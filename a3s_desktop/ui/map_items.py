@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from collections.abc import Iterator
+from dataclasses import dataclass
 from functools import lru_cache
 
 import numpy as np
 import numpy.typing as npt
-from PySide6.QtCore import QPointF, QRectF
-from PySide6.QtGui import QColor, QImage, QPainter
+from PySide6.QtCore import QPointF, QRectF, QTimer, Slot
+from PySide6.QtGui import QColor, QImage, QPainter, QTransform
 
 from a3s_desktop.core.types import IndexArray
-from a3s_desktop.ui.map_colours import GREY, ColourBy, Look, Shape, palette
+from a3s_desktop.ui.map_colours import GREY, ColourBy, Look, Shape, palette, slot_count
 from a3s_desktop.ui.map_layer import MapLayer
 from a3s_desktop.ui.map_raster import (
     LEVELS,
@@ -22,8 +23,10 @@ from a3s_desktop.ui.map_raster import (
     cross,
     disc,
     draw,
+    draw_outlined,
     point_radius,
     ring,
+    stamp_reach,
 )
 from a3s_desktop.ui.theme import Tokens, tokens
 
@@ -31,6 +34,7 @@ _STAMPS = {Shape.CROSS: cross, Shape.RING: ring, Shape.DISC: disc}  # in the ord
 _Places = npt.NDArray[np.int64]
 _NOWHERE: _Places = np.zeros(0, np.int64)
 _MANY = 50_000  # raised points
+_SLOW = 200_000  # points of the map, from which on a new look of them is drawn in turns
 _DUST = 1.1  # logical pixels of radius below which shapes cannot be told apart
 
 
@@ -48,11 +52,36 @@ def _table(colours: tuple[str, ...], opacity: float) -> list[int]:
 
 @dataclass(slots=True)
 class _Picture:
-    """One raster image; ``pixels`` is its memory."""
+    """One raster image; ``pixels`` is its memory, ``by`` what its slots mean (None: all are in the text's colour)."""
 
     image: QImage
     pixels: npt.NDArray[np.uint8]
-    corner: QPointF = field(default_factory=QPointF)
+    corner: QPointF
+    by: ColourBy | None
+    opacity: float
+
+    def dress(self, theme: Tokens) -> None:
+        """Give it a theme's colours."""
+        colours = (theme.text, theme.text) if self.by is None else palette(self.by, theme)
+        self.image.setColorTable(_table(colours, self.opacity))
+
+
+@dataclass(frozen=True, slots=True)
+class _Drawn:
+    """Of what the images were made."""
+
+    revision: int
+    projection: Projection
+    ratio: float
+
+    def seen_in(self, now: _Drawn) -> QTransform:
+        """Where the images belong (logical pixels) after the view changed."""
+        if self.projection == now.projection:
+            return QTransform()
+        old, new = self.projection, now.projection
+        wide, high = new.scale_x / old.scale_x, new.scale_y / old.scale_y
+        right, down = new.shift_x - wide * old.shift_x, new.shift_y - high * old.shift_y
+        return QTransform(wide, 0, 0, high, right / now.ratio, down / now.ratio)
 
 
 class PointLayer(MapLayer):
@@ -60,6 +89,10 @@ class PointLayer(MapLayer):
 
     Emphasised ones (the clusters of the pair) and selected ones are drawn above the others, larger, with a soft
     outline, a strong one where they are selected; the others are paler then.
+
+    Where there are very many points, a new look of them is drawn image by image, each in a turn of the event loop of
+    its own; until all are there the former ones are shown, wherever the view is by then. A change of theme only
+    changes the images' colour tables.
     """
 
     def __init__(self) -> None:
@@ -70,12 +103,20 @@ class PointLayer(MapLayer):
         self._by = ColourBy.CLUSTER
         self._raised, self._selected = _NOWHERE, _NOWHERE  # sorted places
         self._revision = 0
-        self._key: tuple[object, ...] = ()
+        self._drawn = _Drawn(-1, Projection(1.0, 0.0, 1.0, 0.0, 0, 0), 1.0)  # what the pictures show
         self._pictures: list[_Picture] = []
+        self._dressed = ""  # the theme whose colours they have
+        self._making: _Drawn | None = None  # what is under way, in turns
+        self._made: list[_Picture] = []
+        self._work: Iterator[_Picture] = iter(())
+        self._turn = QTimer(self, interval=0)
+        self._turn.timeout.connect(self._go_on)
         self.radius = 1.0  # of a point in logical pixels, as last painted
 
     def set_grid(self, grid: PointGrid) -> None:
         """Replace the positions; colours and emphasis start anew."""
+        if len(grid) != len(self.grid):
+            self._pictures = []
         self.grid = grid
         self._slots = np.full(len(grid), GREY, np.uint8)
         self._shapes = None
@@ -120,6 +161,7 @@ class PointLayer(MapLayer):
 
     def _changed(self) -> None:
         self._revision += 1
+        self._stop()
         self.update()
 
     def draw(self, painter: QPainter) -> None:
@@ -133,15 +175,49 @@ class PointLayer(MapLayer):
             transform.m11() * ratio, transform.dx() * ratio, transform.m22() * ratio, transform.dy() * ratio,
             width, height,
         )  # fmt: skip
+        wanted = _Drawn(self._revision, projection, ratio)
+        if wanted not in (self._drawn, self._making):
+            later = len(self.grid) >= _SLOW and wanted.revision != self._drawn.revision and self._making is None
+            self._work = self._layers(projection, ratio)
+            if later:  # what was clicked has taken its time already
+                self._making, self._made = wanted, []
+                self._turn.start()
+            else:
+                self._show(wanted, list(self._work))
         theme = tokens()
-        key = (self._revision, projection, ratio, theme.name)
-        if self._key != key:
-            self._render(projection, ratio, theme)
-            self._key = key
+        if self._dressed != theme.name:
+            self._dressed = theme.name
+            for picture in self._pictures:
+                picture.dress(theme)
+        painter.setTransform(self._drawn.seen_in(wanted), True)
         for picture in self._pictures:
             painter.drawImage(picture.corner, picture.image)
 
-    def _render(self, projection: Projection, ratio: float, theme: Tokens) -> None:
+    @property
+    def busy(self) -> bool:
+        """Whether a new picture of very many points is under way; until it is there the former one is shown."""
+        return self._making is not None
+
+    @Slot()
+    def _go_on(self) -> None:
+        """A few milliseconds of the picture that is under way."""
+        picture = next(self._work, None)
+        if picture is not None:
+            self._made.append(picture)
+        elif self._making is not None:
+            self._show(self._making, self._made)
+            self.update()
+
+    def _show(self, drawn: _Drawn, pictures: list[_Picture]) -> None:
+        self._stop()
+        self._drawn, self._pictures, self._dressed = drawn, pictures, ""
+
+    def _stop(self) -> None:
+        self._turn.stop()
+        self._making, self._made, self._work = None, [], iter(())
+
+    def _layers(self, projection: Projection, ratio: float) -> Iterator[_Picture]:
+        """The images, from the lowest to the highest."""
         x0, y0, x1, y1 = self.grid.bounds
         wide, high = max(x1 - x0, 1e-12), max(y1 - y0, 1e-12)
         scale = abs(projection.scale_x)
@@ -150,29 +226,32 @@ class PointLayer(MapLayer):
         self.radius = radius / ratio
         places = self.grid.within(*projection.visible(radius + 1))
         some = len(self._raised) > 0 or len(self._selected) > 0
-        self._pictures = []
-        canvas = _Canvas(projection, ratio, self.grid, self._pictures)
-        self._points(canvas, places, radius, 0.68 if some else 0.92, theme)
-        for raised, ink, strength in ((self._raised, theme.text, 0.42), (self._selected, theme.text, 0.9)):
-            if len(raised):
-                # Wide edges around very many points would only fill the map, slowly.
-                some = len(raised) < _MANY
-                larger, soft = max(radius * 1.2, (2.0 if some else 1.2) * ratio), (3.0 if some else 1.0) * ratio
-                ones = np.ones(len(raised), np.uint8)
-                canvas.add(raised, ones, disc(larger + soft * 0.7, soft), (ink, ink), strength)
-                self._points(canvas, raised, larger, 1.0, theme)
+        canvas = _Canvas(projection, ratio, self.grid)
+        dust = self._shapes is None or radius < _DUST * ratio
+        yield from self._points(canvas, places, radius, 0.68 if some else 0.92, dust)
+        for raised, strength in ((self._raised, 0.42), (self._selected, 0.9)):
+            # Wide edges around very many points would only fill the map, slowly.
+            many = len(raised) >= _MANY
+            larger, soft = max(radius * 1.2, (1.2 if many else 2.0) * ratio), (1.0 if many else 3.0) * ratio
+            edge = disc(larger + soft * 0.7, soft)
+            if many and dust:
+                yield from canvas.outlined(raised, self._slots[raised], edge, disc(larger), self._by, strength)
+            elif len(raised):
+                yield from canvas.add(raised, np.ones(len(raised), np.uint8), edge, None, strength)
+                yield from self._points(canvas, raised, larger, 1.0, self._shapes is None or larger < _DUST * ratio)
 
-    def _points(self, canvas: _Canvas, places: _Places | slice, radius: float, opacity: float, theme: Tokens) -> None:
-        colours = palette(self._by, theme)
-        if self._shapes is None or radius < _DUST * canvas.ratio:
-            canvas.add(places, self._slots[places], disc(radius), colours, opacity)
+    def _points(
+        self, canvas: _Canvas, places: _Places | slice, radius: float, opacity: float, dust: bool
+    ) -> Iterator[_Picture]:
+        shapes = None if dust or self._shapes is None else self._shapes[places]
+        if shapes is None:
+            yield from canvas.add(places, self._slots[places], disc(radius), self._by, opacity)
             return
-        shapes = self._shapes[places]
         where = np.arange(places.start, places.stop) if isinstance(places, slice) else places
         for shape, stamp in _STAMPS.items():
             some = where[shapes == shape]
             if len(some):
-                canvas.add(some, self._slots[some], stamp(radius), colours, opacity)
+                yield from canvas.add(some, self._slots[some], stamp(radius), self._by, opacity)
 
 
 @dataclass(frozen=True, slots=True)
@@ -182,29 +261,59 @@ class _Canvas:
     projection: Projection
     ratio: float
     grid: PointGrid
-    pictures: list[_Picture]
 
     def add(
         self,
         places: _Places | slice,
         slots: npt.NDArray[np.uint8],
         stamp: Stamp,
-        colours: tuple[str, ...],
+        by: ColourBy | None,
         opacity: float,
-    ) -> None:
-        """One more image on top of the others."""
+    ) -> Iterator[_Picture]:
+        """One more image on top of the others, if anything of it is in view."""
+        px, py, left, top, size = self._spots(places, stamp)
+        if min(size) > 0:
+            count = 2 if by is None else slot_count(by)
+            yield self._picture(draw(px - left, py - top, slots, size, stamp, count), left, top, size, by, opacity)
+
+    def outlined(
+        self,
+        places: _Places,
+        slots: npt.NDArray[np.uint8],
+        under: Stamp,
+        over: Stamp,
+        by: ColourBy,
+        strength: float,
+    ) -> Iterator[_Picture]:
+        """Very many points with an edge around them: two images."""
+        px, py, left, top, size = self._spots(places, under)
+        if min(size) > 0:
+            below, above = draw_outlined(px - left, py - top, slots, size, under, over, slot_count(by))
+            yield self._picture(below, left, top, size, None, strength)
+            yield self._picture(above, left, top, size, by, 1.0)
+
+    def _spots(
+        self, places: _Places | slice, stamp: Stamp
+    ) -> tuple[npt.NDArray[np.float32], npt.NDArray[np.float32], int, int, tuple[int, int]]:
+        """Centres in device pixels; left, top and size of what they cover of the view."""
         px, py = self.projection.pixels(self.grid.x[places], self.grid.y[places])
         if not len(px):
-            return
-        reach = max(abs(part) for _, dy, dx in stamp for part in (dy, dx)) + 1
+            return px, py, 0, 0, (0, 0)
+        reach = stamp_reach(stamp) + 1
         left, top = max(int(px.min() - reach), 0), max(int(py.min() - reach), 0)
         right = min(int(px.max() + reach) + 1, self.projection.width)
         bottom = min(int(py.max() + reach) + 1, self.projection.height)
-        if right <= left or bottom <= top:
-            return
-        size = right - left, bottom - top
-        pixels = draw(px - left, py - top, slots, size, stamp, len(colours))
+        return px, py, left, top, (right - left, bottom - top)
+
+    def _picture(
+        self,
+        pixels: npt.NDArray[np.uint8],
+        left: int,
+        top: int,
+        size: tuple[int, int],
+        by: ColourBy | None,
+        opacity: float,
+    ) -> _Picture:
         image = QImage(pixels, *size, pixels.shape[1], QImage.Format.Format_Indexed8)  # shares the memory
-        image.setColorTable(_table(colours, opacity))
         image.setDevicePixelRatio(self.ratio)
-        self.pictures.append(_Picture(image, pixels, QPointF(left / self.ratio, top / self.ratio)))
+        return _Picture(image, pixels, QPointF(left / self.ratio, top / self.ratio), by, opacity)

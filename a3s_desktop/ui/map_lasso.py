@@ -9,12 +9,13 @@ from __future__ import annotations
 import enum
 
 import numpy as np
+import numpy.typing as npt
 from PySide6.QtCore import QLineF, QObject, QPointF, Qt, Signal
 from PySide6.QtGui import QColor, QImage, QPainter, QPen, QPolygonF, QTransform
 
 from a3s_desktop.core.types import IndexArray
 from a3s_desktop.ui.map_layer import MapLayer
-from a3s_desktop.ui.map_raster import PointGrid, ascending
+from a3s_desktop.ui.map_raster import PointGrid
 from a3s_desktop.ui.theme import tokens
 
 _DRAG = 6.0  # logical pixels from the press at which a click becomes a line
@@ -52,12 +53,17 @@ def items_inside(grid: PointGrid, polygon: QPolygonF) -> IndexArray:
     painter.drawPolygon(polygon, Qt.FillRule.WindingFill)
     painter.end()
     mask = np.frombuffer(image.constBits(), np.uint8).reshape(high, image.bytesPerLine())
-    column = np.floor((grid.x[places] - box.left()) * scale + 1).astype(np.int64)
-    row = np.floor((grid.y[places] - box.top()) * scale + 1).astype(np.int64)
-    near = (column >= 0) & (column < wide) & (row >= 0) & (row < high)
-    inside = np.zeros(len(near), np.bool_)
-    inside[near] = mask[row[near], column[near]] > 127
-    return ascending(grid.order[places][inside], len(grid))
+    # What is not in the box is looked up in the edge, which is blank.
+    at = _pixels(grid.y[places], box.top(), scale, high) * np.int32(mask.shape[1])
+    at += _pixels(grid.x[places], box.left(), scale, wide)
+    caught = np.zeros(len(grid), np.bool_)
+    caught[grid.order[places]] = mask.reshape(-1).take(at) > 127
+    return np.flatnonzero(caught)
+
+
+def _pixels(values: npt.NDArray[np.float32], low: float, scale: float, count: int) -> npt.NDArray[np.int32]:
+    """Pixels of the mask along one side; pixel 1 begins at ``low``."""
+    return np.clip((values - low) * scale + 1, 0, count - 1).astype(np.int32)
 
 
 class LassoLayer(MapLayer):

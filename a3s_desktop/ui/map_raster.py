@@ -57,9 +57,14 @@ def ascending(numbers: npt.NDArray[Any], count: int) -> npt.NDArray[np.int64]:
     if len(numbers) * _FLAGGED < count:
         ordered = np.sort(numbers).astype(np.int64)
         return np.asarray(ordered[np.diff(ordered, prepend=-1) > 0])
-    flags = np.zeros(count, np.bool_)
-    flags[numbers] = True
-    return np.flatnonzero(flags)
+    return np.flatnonzero(flags(numbers, count))
+
+
+def flags(numbers: npt.NDArray[Any], count: int) -> npt.NDArray[np.bool_]:
+    """Which of the numbers from 0 to ``count`` - 1 are among some; for very many far faster than `numpy.isin`."""
+    result = np.zeros(count, np.bool_)
+    result[numbers] = True
+    return result
 
 
 class PointGrid:
@@ -199,22 +204,9 @@ def draw(
     uint8, shape (height, width rounded up to a multiple of 4)
         As Qt wants its scan lines.
     """
-    width, height = size
-    reach = max(abs(part) for _, dy, dx in stamp for part in (dy, dx))
-    stride = width + 2 * reach
-    padded = np.zeros((height + 4 * reach, stride + 2 * reach), np.uint8)  # room for the discs at the edge
-    wide = padded.shape[1]
-    if len(px) and not (
-        px.min() >= -reach and px.max() < width + reach and py.min() >= -reach and py.max() < height + reach
-    ):
-        inside = (px >= -reach) & (px < width + reach) & (py >= -reach) & (py < height + reach)
-        px, py, slots = px[inside], py[inside], slots[inside]
-    # Not negative any more, so cutting the fraction off is rounding down.
-    at = (py + np.float32(2 * reach)).astype(np.int32) * np.int32(wide) + (px + np.float32(2 * reach)).astype(np.int32)
-    if len(at) < _CROWD:
-        by_slot = np.argsort(slots, kind="stable")  # the higher slot is written last, so it wins
-        slots, at = slots[by_slot], at[by_slot]
-    flat = padded.reshape(-1)
+    reach = stamp_reach(stamp)
+    padded, at, slots = _placed(px, py, slots, size, reach)
+    flat, wide = padded.reshape(-1), padded.shape[1]
     if len(at) * _GROW_FACTOR < padded.size:
         for level, group in itertools.groupby(stamp, key=lambda part: part[0]):
             steps = np.array([dy * wide + dx for _, dy, dx in group])
@@ -222,6 +214,57 @@ def draw(
     else:
         flat[at] = slots
         padded = _grow(padded, reach, stamp, slot_count)
+    return _cut(padded, size, reach)
+
+
+def draw_outlined(
+    px: npt.NDArray[Any],
+    py: npt.NDArray[Any],
+    slots: npt.NDArray[np.uint8],
+    size: tuple[int, int],
+    under: Stamp,
+    over: Stamp,
+    slot_count: int,
+) -> tuple[ByteImage, ByteImage]:
+    """Very many discs and what goes below them, two images for the price of one and a half.
+
+    ``under`` reaches at least as far as ``over``. The first image is of two slots, and 1 where there is something.
+    """
+    reach = stamp_reach(under)
+    centres, at, slots = _placed(px, py, slots, size, reach)
+    centres.reshape(-1)[at] = slots
+    grown = _grow(np.minimum(centres, 1), reach, under, 2), _grow(centres, reach, over, slot_count)
+    return _cut(grown[0], size, reach), _cut(grown[1], size, reach)
+
+
+def stamp_reach(stamp: Stamp) -> int:
+    """Pixels from the centre of a shape to its farthest one, along one side."""
+    return max(abs(part) for _, dy, dx in stamp for part in (dy, dx))
+
+
+def _placed(
+    px: npt.NDArray[Any], py: npt.NDArray[Any], slots: npt.NDArray[np.uint8], size: tuple[int, int], reach: int
+) -> tuple[ByteImage, npt.NDArray[np.int32], npt.NDArray[np.uint8]]:
+    """An empty image with room for the discs at the edge; the centres' places in it; their slots, in that order."""
+    width, height = size
+    padded = np.zeros((height + 4 * reach, width + 4 * reach), np.uint8)
+    if len(px) and not (
+        px.min() >= -reach and px.max() < width + reach and py.min() >= -reach and py.max() < height + reach
+    ):
+        inside = (px >= -reach) & (px < width + reach) & (py >= -reach) & (py < height + reach)
+        px, py, slots = px[inside], py[inside], slots[inside]
+    # Not negative any more, so cutting the fraction off is rounding down.
+    at = (py + np.float32(2 * reach)).astype(np.int32)
+    at *= np.int32(padded.shape[1])
+    at += (px + np.float32(2 * reach)).astype(np.int32)
+    if len(at) < _CROWD:
+        by_slot = np.argsort(slots, kind="stable")  # the higher slot is written last, so it wins
+        slots, at = slots[by_slot], at[by_slot]
+    return padded, at, slots
+
+
+def _cut(padded: ByteImage, size: tuple[int, int], reach: int) -> ByteImage:
+    width, height = size
     result = np.zeros((height, -(-width // 4) * 4), np.uint8)
     result[:, :width] = padded[2 * reach : 2 * reach + height, 2 * reach : 2 * reach + width]
     return result

@@ -13,7 +13,7 @@ from a3s_desktop.core.types import IndexArray
 from a3s_desktop.i18n import tr, trn
 from a3s_desktop.ui.map_data import MapData
 from a3s_desktop.ui.map_lasso import Lasso, LassoState, items_inside
-from a3s_desktop.ui.map_raster import ascending
+from a3s_desktop.ui.map_raster import ascending, flags
 from a3s_desktop.ui.map_scene import MapScene
 from a3s_desktop.ui.map_selection_bar import SelectionBar
 
@@ -85,7 +85,11 @@ class MapSelecting(QObject):
         """Select these items instead of what was selected."""
         given = items if isinstance(items, np.ndarray) else np.fromiter(items, np.int64)
         count = len(self._scene.places)
-        self._items = ascending(given[(given >= 0) & (given < count)], count)
+        self._take(ascending(given[(given >= 0) & (given < count)], count))
+
+    def _take(self, items: IndexArray) -> None:
+        """Select items of this map that are in order already."""
+        self._items = items
         self._moving = self._moving and len(self._items) > 0
         self.refresh()
         self._bar.show_count(len(self._items))
@@ -99,8 +103,9 @@ class MapSelecting(QObject):
         """Select an item or its whole cluster; what is selected already is given up."""
         known = whole and len(self._data.labels) == len(self._scene.places)
         items = np.flatnonzero(self._data.labels == self._data.labels[item]) if known else np.array([item])
-        all_in = bool(np.isin(items, self._items).all())
-        self.select(np.setdiff1d(self._items, items) if all_in else np.union1d(self._items, items))
+        chosen = flags(self._items, len(self._scene.places))
+        chosen[items] = not chosen[items].all()
+        self._take(np.flatnonzero(chosen))
 
     def target(self, item: int) -> bool:
         """An image was chosen; True: as the target of the move that is under way."""
@@ -149,7 +154,7 @@ class MapSelecting(QObject):
         if not len(items):
             self.remarked.emit(tr("No image is inside the line."))
             return
-        self.select(np.union1d(self._items, items) if add else items)
+        self._take(ascending(np.concatenate([self._items, items]), len(self._scene.places)) if add else items)
 
     @Slot(object)
     def _toggle_at(self, position: QPointF) -> None:
