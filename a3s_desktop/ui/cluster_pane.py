@@ -12,6 +12,7 @@ from a3s_desktop.ui.cluster_order import MemberOrder, natural
 from a3s_desktop.ui.cluster_rows import Row, RowList
 from a3s_desktop.ui.image_loader import ImageLoader
 from a3s_desktop.ui.member_grid import MemberGrid
+from a3s_desktop.ui.member_rows import MemberRows
 from a3s_desktop.ui.name_editor import NameEditor
 from a3s_desktop.ui.pictures import cluster_title, images_text
 from a3s_desktop.ui.plain import plain_tip
@@ -40,7 +41,7 @@ class ClusterPane(QWidget):
 
     def __init__(self, loader: ImageLoader, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self._members: tuple[tuple[int, float], ...] = ()
+        self._members = MemberRows.of(())
         self._cluster = -1
         self._name = ""
         self._finished = False
@@ -56,7 +57,7 @@ class ClusterPane(QWidget):
 
     def clear(self) -> None:
         """Nothing is open."""
-        self._cluster, self._members = -1, ()
+        self._cluster, self._members = -1, MemberRows.of(())
         self.editor.finish()
         self.grid.show_rows((), keep=False)
         self.near.show_rows(())
@@ -65,16 +66,18 @@ class ClusterPane(QWidget):
 
     def show_cluster(self, cluster: int, name: str, finished: bool, members: Sequence[tuple[int, float]]) -> None:
         """The images of a cluster; ``members`` with their doubts."""
-        keep = cluster == self._cluster or bool({i for i, _ in self._members} & {i for i, _ in members})
+        members = MemberRows.of(members)
+        keep = cluster == self._cluster or self._members.shares(members)
         self._cluster, self._name, self._finished = cluster, name, finished
         self._show(members, cluster_title(cluster, name, len(members)), keep, beside=True, doubts=True)
 
     def show_items(self, title: str, members: Sequence[tuple[int, float]], hint: str = "") -> None:
         """Images of no single cluster: the junk, or what was selected on the map. Doubts below 0 are not shown."""
-        keep = self._cluster == -1 and bool(self._members)
+        members = MemberRows.of(members)
+        keep = self._cluster == -1 and len(self._members) > 0
         self._cluster, self._name, self._finished = -1, "", False
         self._empty.setText(hint)
-        doubts = any(doubt >= 0 for _, doubt in members)
+        doubts = bool((members.doubts >= 0).any())
         self._show(members, title, keep, beside=False, doubts=doubts)
 
     def show_near(self, rows: Sequence[Row]) -> None:
@@ -85,7 +88,7 @@ class ClusterPane(QWidget):
 
     def edit_name(self) -> None:
         """Type the name, over the title."""
-        if self._cluster >= 0 and self._members:
+        if self._cluster >= 0 and len(self._members):
             corner = self.title.mapTo(self, QPoint(0, 0))
             height = self.editor.sizeHint().height()
             top = corner.y() + (self.title.height() - height) // 2
@@ -111,9 +114,9 @@ class ClusterPane(QWidget):
     # parts
 
     def _show(
-        self, members: Sequence[tuple[int, float]], title: str, keep: bool, *, beside: bool, doubts: bool
+        self, members: MemberRows, title: str, keep: bool, *, beside: bool, doubts: bool
     ) -> None:
-        self._members = tuple(members)
+        self._members = members
         self._title_text = title
         self._elide()
         self.count.setText(images_text(len(members)))
@@ -122,15 +125,15 @@ class ClusterPane(QWidget):
         self._side.setVisible(beside)
         self.order.setVisible(doubts)
         self.grid.show_rows(self._ordered(), keep)
-        self._stack.setCurrentWidget(self.grid if members else self._empty)
+        self._stack.setCurrentWidget(self.grid if len(members) else self._empty)
         self._dress()
         self.chosen.emit()
 
-    def _ordered(self) -> list[tuple[int, float]]:
+    def _ordered(self) -> Sequence[tuple[int, float]]:
         if MemberOrder(self.order.currentData()) is MemberOrder.NAME and not self.order.isHidden():
             name = self.grid.pictures.name
             return sorted(self._members, key=lambda member: (natural(name(member[0])), member[0]))
-        return list(self._members)
+        return self._members
 
     def _build(self) -> None:
         self.back = QToolButton()

@@ -8,6 +8,7 @@ from PySide6.QtGui import QFocusEvent, QHideEvent, QKeyEvent, QShowEvent
 from PySide6.QtWidgets import QStackedWidget, QVBoxLayout, QWidget
 
 from a3s_desktop.actions import Scope
+from a3s_desktop.core.types import IndexArray
 from a3s_desktop.i18n import tr, trn
 from a3s_desktop.session.overview import Home
 from a3s_desktop.session.state import Change, ChangeKind, SessionState
@@ -22,6 +23,7 @@ from a3s_desktop.ui.engine_room import Opened, Reading
 from a3s_desktop.ui.fetch import Fetch
 from a3s_desktop.ui.gallery import Gallery
 from a3s_desktop.ui.image_loader import ImageLoader
+from a3s_desktop.ui.member_rows import MemberRows
 from a3s_desktop.ui.name_editor import NameEditor
 from a3s_desktop.ui.shortcuts import Shortcuts
 from a3s_desktop.ui.singles_pane import SinglesPane
@@ -55,7 +57,7 @@ class ClustersPage(QWidget):
         self._bridge, self._shortcuts, self._do = bridge, shortcuts, corrections
         self._mode = Mode.ALL
         self._stale = True
-        self._watched: tuple[int, ...] = ()  # the images of `Mode.ITEMS`
+        self._watched: IndexArray = np.zeros(0, np.int64)  # the images of `Mode.ITEMS`
         self.gallery, self.pane, self.singles = Gallery(loader), ClusterPane(loader), SinglesPane(loader)
         self.editor = NameEditor(self.gallery)
         self.head, self.tools = ViewBar(shortcuts), ToolBar(shortcuts)
@@ -105,7 +107,7 @@ class ClustersPage(QWidget):
         """Some images, wherever they belong."""
         if items:
             self.pane.clear()
-            self._watched = items
+            self._watched = np.array(items, np.int64)
             self._enter(Mode.ITEMS)
 
     @Slot()
@@ -144,16 +146,17 @@ class ClustersPage(QWidget):
         elif self._mode is Mode.JUNK:
             self._show_junk(state)
         elif self._mode is Mode.ITEMS:
-            self._watched = tuple(item for item in self._watched if not state.is_junk[item])
-            ask[Reading.DOUBTS].ask(np.array(self._watched, np.int32))
+            self._watched = self._watched[~state.is_junk[self._watched]]
+            ask[Reading.DOUBTS].ask(self._watched.astype(np.int32))
         elif self._follow(state):
             ask[Reading.MEMBERS].ask(self._open)
             ask[Reading.NEAREST].ask(self._open, _NEAREST)
 
     def _follow(self, state: SessionState) -> bool:
         """Find the open cluster again: by its id, else where most of its images are; False: there is none any more."""
-        shown = np.array([item for item in self.pane.items if not state.is_junk[item]], np.int64)
-        if len(self.pane.items) and not np.any(state.labels[shown] == self._open):
+        items = self.pane.grid.rows.items
+        shown = items[~state.is_junk[items]]
+        if len(items) and not np.any(state.labels[shown] == self._open):
             if not len(shown):
                 self._enter(Mode.ALL)
                 return False
@@ -185,7 +188,7 @@ class ClustersPage(QWidget):
         self.pane.set_items(items)
         self.singles.set_items(items)
         self.tools.say("")
-        self._watched = ()
+        self._watched = self._watched[:0]
         self._enter(Mode.ALL)
 
     @Slot()
@@ -193,7 +196,7 @@ class ClustersPage(QWidget):
         self.gallery.set_project(None, ())
         self.pane.set_items(None)
         self.singles.set_items(None)
-        self._watched = ()
+        self._watched = self._watched[:0]
         self._mode = Mode.ALL
 
     @Slot(object, object)
@@ -227,7 +230,7 @@ class ClustersPage(QWidget):
             self._open = cluster
             self.pane.show_cluster(cluster, state.names.get(cluster, ""), cluster in state.finished, members)
             self.updated.emit()
-        elif not self.pane.items:
+        elif not len(self.pane.grid.rows):
             self._enter(Mode.ALL)  # it went before it was shown
 
     @Slot(object)
@@ -258,15 +261,15 @@ class ClustersPage(QWidget):
     def _on_doubts(self, doubts: np.ndarray) -> None:
         if self._mode is not Mode.ITEMS or len(doubts) != len(self._watched):
             return
-        order = np.argsort(-doubts, kind="stable").tolist()
+        order = np.argsort(-doubts, kind="stable")
         title = trn("{n} chosen image", "{n} chosen images", len(self._watched))
         hint = tr("All of these images are junk now.")
-        self.pane.show_items(title, [(self._watched[k], float(doubts[k])) for k in order], hint)
+        self.pane.show_items(title, MemberRows(self._watched[order], doubts[order]), hint)
         self.updated.emit()
 
     def _show_junk(self, state: SessionState) -> None:
-        rows = [(int(item), -1.0) for item in np.flatnonzero(state.is_junk)]
-        self.pane.show_items(tr("Junk"), rows, tr("No image is junk."))
+        junk = np.flatnonzero(state.is_junk)
+        self.pane.show_items(tr("Junk"), MemberRows(junk, np.full(len(junk), -1.0)), tr("No image is junk."))
         self.updated.emit()
 
     @Slot(object)

@@ -21,6 +21,7 @@ from a3s_desktop.ui.dialogs import ask
 from a3s_desktop.ui.engine_room import Reading
 from a3s_desktop.ui.fetch import Fetch
 from a3s_desktop.ui.image_loader import ImageLoader
+from a3s_desktop.ui.map_raster import flags
 from a3s_desktop.ui.merge_preview import FACES, MergePreview
 from a3s_desktop.ui.one_line import shortened
 
@@ -133,10 +134,12 @@ class Corrections(QObject):
         if not items:
             self.refused.emit(tr("No image is selected."))
         elif state is not None and self.possible:
-            left = np.unique(state.labels[list(items)])
-            whole = {int(c) for c in left if np.isin(np.flatnonzero(state.labels == c), items).all()}
+            chosen = np.array(items)
+            own = int(state.labels[chosen[0]])
+            alone = bool((state.labels[chosen] == own).all())  # they are of one cluster; and all of it is chosen:
+            whole = alone and np.count_nonzero(state.labels == own) == np.count_nonzero(flags(chosen, len(state.labels)))
             title = trn("Move {n} image to", "Move {n} images to", len(items))
-            self._pick(state, title, tr("Move"), whole if len(left) == 1 else set())
+            self._pick(state, title, tr("Move"), {own} if whole else set())
             assert self._picker is not None
             self._picker.picked.connect(partial(self._picked_move, items))
             self._homes.ask(items[:_ASKED])
@@ -167,7 +170,7 @@ class Corrections(QObject):
 
     def _all_rows(self, state: SessionState, without: set[int]) -> list[Row]:
         sizes = np.bincount(state.labels)
-        sizes[np.unique(state.labels[state.is_junk])] = 0
+        sizes[state.labels[state.is_junk]] = 0
         covers = np.zeros(len(sizes), np.int64)
         covers[state.labels[::-1]] = np.arange(len(state.labels))[::-1]
         ids = np.flatnonzero(sizes)

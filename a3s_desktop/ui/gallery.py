@@ -316,7 +316,7 @@ class Gallery(QWidget):
         grid, cards = self.grid, self._cards
         top, row = grid.verticalScrollBar().value(), grid.currentIndex().row()
         at = cards.cluster(row)
-        chosen = {cluster.id for cluster in self.selected()} if len(grid.chosen_rows()) < 1000 else set()
+        chosen = {cluster.id for cluster in self.selected()} if grid.chosen_count() < 1000 else set()
         rows = self._table.arranged(Order(self.order.currentData()), Kind(self.kind.currentData()), self.text,
                                     self._by_file)  # fmt: skip
         self.pictures.drop()

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+import numpy as np
 from PySide6.QtCore import (
     QItemSelection,
     QItemSelectionModel,
@@ -19,9 +20,10 @@ from PySide6.QtCore import (
     Signal,
     Slot,
 )
-from PySide6.QtGui import QKeyEvent, QMouseEvent, QResizeEvent
+from PySide6.QtGui import QKeyEvent, QMouseEvent, QRegion, QResizeEvent
 from PySide6.QtWidgets import QAbstractItemView, QListView, QWidget
 
+from a3s_desktop.core.types import IndexArray
 from a3s_desktop.ui.theme import set_role
 
 _MOST_PARTS = 300  # of a selection that is made at once
@@ -103,9 +105,17 @@ class GridView(QListView):
 
     def chosen_rows(self) -> list[int]:
         """Selected rows, ascending."""
+        found: list[int] = self.chosen_places().tolist()
+        return found
+
+    def chosen_places(self) -> IndexArray:
+        """The same as an array."""
         selection = self.selectionModel().selection()
-        parts = (selection.at(k) for k in range(selection.count()))
-        return sorted({row for part in parts for row in range(part.top(), part.bottom() + 1)})
+        parts = [selection.at(k) for k in range(selection.count())]
+        if len(parts) == 1:
+            return np.arange(parts[0].top(), parts[0].bottom() + 1)
+        rows = [np.arange(part.top(), part.bottom() + 1) for part in parts]
+        return np.unique(np.concatenate(rows)) if rows else np.zeros(0, np.int64)
 
     def chosen_count(self) -> int:
         """How many rows are selected."""
@@ -114,19 +124,25 @@ class GridView(QListView):
 
     def choose(self, rows: Iterable[int], current: int = -1) -> None:
         """Select these rows instead of what was selected; ``current`` gets the keyboard's place."""
-        model, wanted = self.model(), sorted(set(rows))
+        model = self.model()
+        wanted = np.unique(rows if isinstance(rows, np.ndarray) else np.fromiter(rows, np.int64))
+        starts = np.flatnonzero(np.diff(wanted, prepend=-2) != 1)
+        if len(starts) > _MOST_PARTS:
+            starts = starts[:0]  # Qt compares every part with every other one: minutes for thousands
+        lasts = np.append(starts[1:], len(wanted)) - 1 if len(starts) else starts
         selection = QItemSelection()
-        start = 0
-        for k in range(1, len(wanted) + 1):
-            if k == len(wanted) or wanted[k] != wanted[k - 1] + 1:
-                selection.append(QItemSelectionRange(model.index(wanted[start], 0), model.index(wanted[k - 1], 0)))
-                start = k
+        for first, last in zip(wanted[starts].tolist(), wanted[lasts].tolist(), strict=True):
+            selection.append(QItemSelectionRange(model.index(first, 0), model.index(last, 0)))
         flags = QItemSelectionModel.SelectionFlag
-        if selection.count() > _MOST_PARTS:
-            selection.clear()  # Qt compares every part with every other one: minutes for thousands
         if current >= 0:
             self.selectionModel().setCurrentIndex(model.index(current, 0), flags.NoUpdate)
         self.selectionModel().select(selection, flags.ClearAndSelect)
+
+    def visualRegionForSelection(self, selection: QItemSelection) -> QRegion:
+        """What to paint anew: Qt would ask for the place of every single row."""
+        if sum(selection.at(k).height() for k in range(selection.count())) > _MOST_PARTS:
+            return QRegion(self.viewport().rect())
+        return super().visualRegionForSelection(selection)
 
     # mouse and keys
 
@@ -137,7 +153,7 @@ class GridView(QListView):
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
         """Escape gives the selection up, then it is the page's."""
-        if event.key() == Qt.Key.Key_Escape and len(self.chosen_rows()) > 1:
+        if event.key() == Qt.Key.Key_Escape and self.chosen_count() > 1:
             current = self.currentIndex()
             self.choose([current.row()] if current.isValid() else [], current.row())
             return

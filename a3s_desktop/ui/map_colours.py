@@ -90,8 +90,8 @@ def look(data: MapData, by: ColourBy, items: IndexArray | None = None) -> Look:
     else:
         slots = colour_slots(labels, data.sizes)
     if junk is not None:
-        np.putmask(slots, junk, GREY)
-        np.putmask(shapes, junk, Shape.CROSS)
+        slots[junk] = GREY
+        shapes[junk] = Shape.CROSS
     return Look(slots, shapes)
 
 

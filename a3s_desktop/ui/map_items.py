@@ -24,6 +24,7 @@ from a3s_desktop.ui.map_raster import (
     disc,
     draw,
     draw_outlined,
+    flags,
     point_radius,
     ring,
     stamp_reach,
@@ -48,6 +49,14 @@ def _table(colours: tuple[str, ...], opacity: float) -> list[int]:
                 shade.setAlphaF(opacity * (level + 1) / LEVELS)
                 table[level * len(colours) + slot] = shade.rgba()
     return table
+
+
+def _common(some: _Places, others: _Places | slice, count: int) -> _Places:
+    """Places that are among the others, too; both ascending."""
+    if isinstance(others, slice):
+        begin, end = np.searchsorted(some, (others.start, others.stop))
+        return some[begin:end]
+    return others[flags(some, count)[others]]
 
 
 @dataclass(slots=True)
@@ -224,7 +233,7 @@ class PointLayer(MapLayer):
         fit = min(projection.width / wide, projection.height / high)
         radius = point_radius(len(self.grid), fit * fit * wide * high, scale / fit, ratio)
         self.radius = radius / ratio
-        places = self.grid.within(*projection.visible(radius + 1))
+        places = self.grid.within(*projection.visible(radius + 2 + 2 * ratio))
         some = len(self._raised) > 0 or len(self._selected) > 0
         canvas = _Canvas(projection, ratio, self.grid)
         dust = self._shapes is None or radius < _DUST * ratio
@@ -235,7 +244,8 @@ class PointLayer(MapLayer):
             larger, soft = max(radius * 1.2, (1.2 if many else 2.0) * ratio), (1.0 if many else 3.0) * ratio
             edge = disc(larger + soft * 0.7, soft)
             if many and dust:
-                yield from canvas.outlined(raised, self._slots[raised], edge, disc(larger), self._by, strength)
+                seen = _common(raised, places, len(self.grid))
+                yield from canvas.outlined(seen, self._slots[seen], edge, disc(larger), self._by, strength)
             elif len(raised):
                 yield from canvas.add(raised, np.ones(len(raised), np.uint8), edge, None, strength)
                 yield from self._points(canvas, raised, larger, 1.0, self._shapes is None or larger < _DUST * ratio)

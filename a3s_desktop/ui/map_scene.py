@@ -121,13 +121,22 @@ class MapScene(MapPlot):
 
     def next_item(self, item: int, right: int, up: int) -> int:
         """The item that an arrow key leads to: near, and in that direction; the item itself where there is none."""
-        away = self._places - self._places[item]
-        along = away[:, 0] * right + away[:, 1] * up
-        across = np.abs(away[:, 0] * up + away[:, 1] * right)
-        ahead = np.flatnonzero((along > 0) & (across <= along))
-        if not len(ahead):
-            return item
-        return int(ahead[np.argmin(along[ahead] + 2 * across[ahead])])
+        grid, (x, y) = self.points.grid, self._places[item]
+        x0, y0, x1, y1 = grid.bounds
+        side = max(x1 - x0, y1 - y0)
+        reach = side / 64
+        while True:
+            # An image ahead that is not in this square is farther along than its half side.
+            places = grid.within(float(x) - reach, float(y) - reach, float(x) + reach, float(y) + reach)
+            dx, dy = grid.x[places] - x, grid.y[places] - y
+            along, across = dx * right + dy * up, np.abs(dx * up + dy * right)
+            ahead = np.flatnonzero((along > 0) & (across <= along))
+            cost = along[ahead] + 2 * across[ahead]
+            least = float(cost.min(initial=np.inf))
+            if least < reach or reach > 2 * side:
+                break
+            reach = min(max(4 * reach, 1.01 * least), 3 * side + 1)
+        return int(grid.order[places][ahead[cost == least]].min(initial=len(grid))) if len(ahead) else item
 
     # the view
 

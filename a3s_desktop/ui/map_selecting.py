@@ -6,13 +6,14 @@ from collections.abc import Iterable
 
 import numpy as np
 from PySide6.QtCore import QObject, QPointF, Qt, Signal, Slot
-from PySide6.QtGui import QGuiApplication, QPolygonF
+from PySide6.QtGui import QPolygonF
 from PySide6.QtWidgets import QToolButton
 
 from a3s_desktop.core.types import IndexArray
 from a3s_desktop.i18n import tr, trn
 from a3s_desktop.ui.map_data import MapData
 from a3s_desktop.ui.map_lasso import Lasso, LassoState, items_inside
+from a3s_desktop.ui.map_names import NameCopy
 from a3s_desktop.ui.map_raster import ascending, flags
 from a3s_desktop.ui.map_scene import MapScene
 from a3s_desktop.ui.map_selection_bar import SelectionBar
@@ -61,6 +62,8 @@ class MapSelecting(QObject):
         self.lasso.closed.connect(self._caught)
         self.lasso.toggled.connect(self._toggle_at)
         self.lasso.stateChanged.connect(self.changed)
+        self._copy = NameCopy(self)
+        self._copy.copied.connect(self._copied)
         bar.acted.connect(self._act)
         bar.cleared.connect(self._clear)
         tool.toggled.connect(self._arm)
@@ -164,14 +167,18 @@ class MapSelecting(QObject):
 
     @Slot(str)
     def _act(self, action: str) -> None:
-        items = self.items
-        if not items:
+        if not len(self._items):
             return
         if action == "move":
             self._moving = True
             self.changed.emit()
-            return
-        if action == "copy":
-            QGuiApplication.clipboard().setText("\n".join(self._data.item_name(item) for item in items))
-            self.remarked.emit(trn("{n} name copied.", "{n} names copied.", len(items)))
-        self.acted.emit(action, items)
+        elif action == "copy":
+            known = self._data.items  # another project may be opened meanwhile
+            self._copy.begin(self.items, self._data.item_name if known is None else known.name)
+        else:
+            self.acted.emit(action, self.items)
+
+    @Slot(object)
+    def _copied(self, items: tuple[int, ...]) -> None:
+        self.remarked.emit(trn("{n} name copied.", "{n} names copied.", len(items)))
+        self.acted.emit("copy", items)

@@ -23,6 +23,7 @@ from a3s_desktop.i18n import percent, tr
 from a3s_desktop.ui.enlarged_view import EnlargedView
 from a3s_desktop.ui.grid_view import GridView
 from a3s_desktop.ui.image_loader import ImageLoader
+from a3s_desktop.ui.member_rows import MemberRows
 from a3s_desktop.ui.pictures import Pictures, draw_meter
 from a3s_desktop.ui.plain import plain_tip
 from a3s_desktop.ui.row_model import RowModel
@@ -40,12 +41,12 @@ class Members(RowModel):
     def __init__(self, pictures: Pictures, parent: QObject | None = None) -> None:
         super().__init__(parent)
         self._pictures = pictures
-        self.rows: tuple[tuple[int, float], ...] = ()
+        self.rows = MemberRows.of(())
 
     def set_rows(self, rows: Sequence[tuple[int, float]]) -> None:
         """Replace all rows."""
         self.beginResetModel()
-        self.rows = tuple(rows)
+        self.rows = MemberRows.of(rows)
         self.replace_rows(len(self.rows))
         self.endResetModel()
 
@@ -73,8 +74,8 @@ class Members(RowModel):
 
     def mimeData(self, indexes: Sequence[QModelIndex]) -> QMimeData:
         data = QMimeData()
-        rows = (index.row() for index in indexes)
-        data.setData(ITEMS_MIME, ",".join(str(self.rows[row][0]) for row in rows).encode())
+        chosen = self.rows.items[[index.row() for index in indexes]].tolist()
+        data.setData(ITEMS_MIME, ",".join(map(str, chosen)).encode())
         return data
 
 
@@ -154,31 +155,37 @@ class MemberGrid(GridView):
     @property
     def items(self) -> tuple[int, ...]:
         """The items that are shown, in order."""
-        return tuple(item for item, _ in self._members.rows)
+        return tuple(self._members.rows.items.tolist())
+
+    @property
+    def rows(self) -> MemberRows:
+        """The items that are shown, in order, with their doubts."""
+        return self._members.rows
 
     def show_rows(self, rows: Sequence[tuple[int, float]], keep: bool) -> None:
         """Show these; ``keep``: selection and place stay, and a gap is closed by what follows."""
-        if tuple(rows) == self._members.rows:
+        new, before = MemberRows.of(rows), self._members.rows
+        if new == before:
             return
-        before, row, top = self.items, self.currentIndex().row(), self.verticalScrollBar().value()
-        chosen = {before[k] for k in self.chosen_rows()} if keep else set()
+        row, top = self.currentIndex().row(), self.verticalScrollBar().value()
+        chosen = before.items[self.chosen_places()] if keep else before.items[:0]
         self.pictures.drop()
-        self._members.set_rows(rows)
-        places = {item: k for k, (item, _) in enumerate(rows)}
-        if not rows:
+        self._members.set_rows(new)
+        if not len(new):
             return
         if keep and row >= 0:
             # The image at the keyboard's place, or the first one after it that is still here.
-            current = next((places[item] for item in before[row:] if item in places), len(rows) - 1)
-            self.choose([places[item] for item in chosen if item in places] or [current], current)
+            later, kept = new.places(before.items[row:]), new.places(chosen)
+            later, kept = later[later >= 0], kept[kept >= 0]
+            current = int(later[0]) if len(later) else len(new) - 1
+            self.choose(kept if len(kept) else [current], current)
         elif self.hasFocus() or not keep:
             self.choose([], 0)
         self.verticalScrollBar().setValue(top if keep else 0)
 
     def chosen_items(self) -> tuple[int, ...]:
         """The selected items."""
-        items = self.items
-        return tuple(items[row] for row in self.chosen_rows())
+        return tuple(self._members.rows.items[self.chosen_places()].tolist())
 
     @Slot(QModelIndex)
     def enlarge(self, index: QModelIndex) -> None:

@@ -15,7 +15,7 @@ import sys
 from collections.abc import Iterator
 from functools import partial
 
-from PySide6.QtCore import QEvent, QObject, Qt, Signal
+from PySide6.QtCore import QEvent, QObject, Qt, QTimer, Signal, Slot
 from PySide6.QtGui import QAction, QKeyEvent, QKeySequence, QWindow
 from PySide6.QtWidgets import (
     QAbstractItemView,
@@ -34,7 +34,7 @@ from a3s_desktop.actions import ACTIONS, ActionSpec, Scope, by_id, clashes, norm
 from a3s_desktop.i18n import tr, trc
 from a3s_desktop.settings import SettingsStore
 from a3s_desktop.ui.held_keys import HeldKeys
-from a3s_desktop.ui.theme import icon
+from a3s_desktop.ui.theme import icon, tokens
 
 _TEXT_WIDGETS = (QLineEdit, QTextEdit, QPlainTextEdit, QAbstractSpinBox)
 _ARROW_WIDGETS = (QAbstractItemView, QAbstractSlider, QComboBox, QTabBar)
@@ -128,6 +128,10 @@ class Shortcuts(QObject):
         super().__init__(parent)
         self._settings = settings
         self._icons = icons
+        self._dressed = ""  # the theme that they are of
+        self._drawing: Iterator[None] = iter(())
+        self._turn = QTimer(self, interval=0)
+        self._turn.timeout.connect(self._draw_some)
         self._specs = by_id()
         self._actions: dict[str, QAction] = {}
         self._by_position: dict[str, list[QAction]] = {}
@@ -195,13 +199,20 @@ class Shortcuts(QObject):
         self._held.stop()
 
     def retheme(self) -> None:
-        """Draw the icons anew in the colours of the current theme."""
-        if self._icons:
-            for _ in self.draw_icons():
-                pass
+        """Draw the icons anew in the colours of the current theme, some in each turn of the event loop."""
+        if self._icons and self._dressed != tokens().name:  # Qt tells of one change of theme several times
+            self._drawing = self.draw_icons()
+            self._turn.start()
+            self._draw_some()
+
+    @Slot()
+    def _draw_some(self) -> None:
+        if next(self._drawing, self) is self:
+            self._turn.stop()
 
     def draw_icons(self) -> Iterator[None]:
         """Draw the icons in short steps; from its end on they follow the theme."""
+        self._dressed = tokens().name
         for number, (name, action) in enumerate(self._actions.items()):
             if self._specs[name].icon:
                 action.setIcon(icon(self._specs[name].icon))

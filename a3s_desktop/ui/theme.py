@@ -112,10 +112,11 @@ def apply_theme(app: QApplication, mode: str = "system", text_size: int | None =
     chosen = resolve(mode)
     if text_size is not None:
         app.setProperty(_TEXT_PROPERTY, text_size)
-    if app.style().objectName().lower() != "fusion":
-        app.setStyle(QStyleFactory.create("Fusion"))
+    if app.property(_THEME_PROPERTY) is None and app.style().objectName().lower() != "fusion":
+        app.setStyle(QStyleFactory.create("Fusion"))  # once: below a style sheet its name cannot be asked any more
     app.setProperty(_THEME_PROPERTY, chosen.name)
-    app.setFont(base_font())
+    if app.font() != base_font():  # all widgets would be laid out anew
+        app.setFont(base_font())
     app.setPalette(palette(chosen))
     app.setStyleSheet(style_sheet(chosen, QFont(base_font()).pointSizeF()))
     return chosen

@@ -1,0 +1,56 @@
+"""Copies the names of selected images to the clipboard; of very many, some in each turn of the event loop."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from PySide6.QtCore import QObject, QTimer, Signal, Slot
+from PySide6.QtGui import QGuiApplication
+
+_BLOCK = 4096  # names in one turn, about 10 ms
+
+
+class NameCopy(QObject):
+    """See the module. So few that one turn is enough are copied at once.
+
+    Signals
+    -------
+    copied(object)
+        The names of these items (tuple of int) are on the clipboard, a line each.
+    """
+
+    copied = Signal(object)
+
+    def __init__(self, parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self._items: tuple[int, ...] = ()
+        self._name: Callable[[int], str] = str
+        self._lines: list[str] = []
+        self._turn = QTimer(self, interval=0)
+        self._turn.timeout.connect(self._go_on)
+
+    @property
+    def busy(self) -> bool:
+        """Whether names are still being gathered."""
+        return self._turn.isActive()
+
+    def begin(self, items: tuple[int, ...], name: Callable[[int], str]) -> None:
+        """Copy the names of these items instead of those that are being copied; ``name`` tells them."""
+        self._items, self._name, self._lines = items, name, []
+        if len(items) <= _BLOCK:
+            self._go_on()
+        else:
+            self._turn.start()
+
+    @Slot()
+    def _go_on(self) -> None:
+        done = len(self._lines)
+        if done < len(self._items):
+            self._lines += map(self._name, self._items[done : done + _BLOCK])
+            if len(self._items) > _BLOCK:  # joining very many takes a turn of its own
+                return
+        self._turn.stop()
+        items, text = self._items, "\n".join(self._lines)
+        self._items, self._lines = (), []
+        QGuiApplication.clipboard().setText(text)
+        self.copied.emit(items)
