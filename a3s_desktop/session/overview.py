@@ -168,12 +168,6 @@ class Overview:
             for cluster in ids.tolist()
         )
 
-    def members(self, cluster: int) -> tuple[tuple[int, float], ...]:
-        """(image, doubt) of a cluster's members, most doubtful first."""
-        members = self.engine.partition.members(cluster)
-        doubts = self.doubts(members)
-        return tuple((int(members[k]), float(doubts[k])) for k in np.lexsort((members, -doubts)))
-
     def junk(self) -> tuple[int, ...]:
         """The images that left the clustering, ascending."""
         return tuple(self.engine.junk.samples().tolist())

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+import numpy as np
 from PySide6.QtCore import QMimeData, QModelIndex, QObject, QPersistentModelIndex, QRect, QSize, Qt
 from PySide6.QtGui import QColor, QFontMetrics, QPainter, QPen
 from PySide6.QtWidgets import QStyle, QStyledItemDelegate, QStyleOptionViewItem, QWidget
@@ -45,8 +46,8 @@ class ClusterCards(RowModel):
 
     def ids(self) -> list[int]:
         """Cluster ids in the order of the rows."""
-        clusters = self.table.clusters
-        return [clusters[row].id for row in self._rows]
+        found: list[int] = self.table.ids[np.array(self._rows, np.int64)].tolist()
+        return found
 
     def data(self, index: _Index, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
         cluster = self.cluster(index.row()) if index.isValid() else None

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import enum
+import heapq
+import itertools
 import re
 import unicodedata
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -15,6 +17,7 @@ from a3s_desktop.i18n import mark
 from a3s_desktop.session.overview import ClusterSummary
 
 _DIGITS = re.compile(r"(\d+)")
+_BLOCK = 2048  # names put in order in one step
 
 
 class Order(enum.Enum):
@@ -53,6 +56,25 @@ def natural(text: str) -> tuple[tuple[int, int, str], ...]:
     """Sort key in which "image 9" stands before "image 10"."""
     parts = (part for part in _DIGITS.split(folded(text)) if part)
     return tuple((0, int(part), "") if part.isdecimal() else (1, 0, part) for part in parts)
+
+
+def by_name(items: Sequence[int], name: Callable[[int], str]) -> Iterator[npt.NDArray[np.int64] | None]:
+    """Places of some items in the natural order of their names, in steps of about 20 ms: None until all are in order.
+
+    Few are in order at once. A sort of very many texts would hold the interpreter for seconds, in any thread.
+    """
+    blocks, found = [], np.zeros(0, np.int64)
+    for start in range(0, len(items), _BLOCK):
+        some = items[start : start + _BLOCK]
+        blocks.append(sorted((natural(name(item)), item, start + k) for k, item in enumerate(some)))
+        if len(items) > _BLOCK:
+            yield None
+    merged = heapq.merge(*blocks)
+    while part := [place for *_, place in itertools.islice(merged, _BLOCK)]:
+        found = np.append(found, part)
+        if len(found) < len(items):
+            yield None
+    yield found
 
 
 class ClusterTable:
@@ -116,7 +138,8 @@ class ClusterTable:
             Order.UNFINISHED: lambda: (self.ids, -self._sizes, self._finished),
         }
         rows = np.lexsort(keys[order]())
-        return [int(row) for row in rows[shown[rows]]]
+        found: list[int] = rows[shown[rows]].tolist()
+        return found
 
     def _of_kind(self, kind: Kind) -> npt.NDArray[np.bool_]:
         return {

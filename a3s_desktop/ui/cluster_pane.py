@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
-from PySide6.QtCore import QEvent, QPoint, QRect, Qt, Signal, Slot
+from PySide6.QtCore import QEvent, QPoint, QRect, Qt, QTimer, Signal, Slot
 from PySide6.QtWidgets import QComboBox, QHBoxLayout, QLabel, QStackedLayout, QToolButton, QVBoxLayout, QWidget
 
+from a3s_desktop.core.types import IndexArray
 from a3s_desktop.i18n import tr, trn
-from a3s_desktop.ui.cluster_order import MemberOrder, natural
+from a3s_desktop.ui.cluster_order import MemberOrder, by_name
 from a3s_desktop.ui.cluster_rows import Row, RowList
 from a3s_desktop.ui.image_loader import ImageLoader
 from a3s_desktop.ui.member_grid import MemberGrid
@@ -42,6 +43,9 @@ class ClusterPane(QWidget):
     def __init__(self, loader: ImageLoader, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._members = MemberRows.of(())
+        self._sorting: Iterator[IndexArray | None] = iter(())
+        self._turn = QTimer(self, interval=0)
+        self._turn.timeout.connect(self._sort_on)
         self._cluster = -1
         self._name = ""
         self._finished = False
@@ -57,6 +61,7 @@ class ClusterPane(QWidget):
 
     def clear(self) -> None:
         """Nothing is open."""
+        self._turn.stop()
         self._cluster, self._members = -1, MemberRows.of(())
         self.editor.finish()
         self.grid.show_rows((), keep=False)
@@ -113,9 +118,7 @@ class ClusterPane(QWidget):
 
     # parts
 
-    def _show(
-        self, members: MemberRows, title: str, keep: bool, *, beside: bool, doubts: bool
-    ) -> None:
+    def _show(self, members: MemberRows, title: str, keep: bool, *, beside: bool, doubts: bool) -> None:
         self._members = members
         self._title_text = title
         self._elide()
@@ -129,11 +132,22 @@ class ClusterPane(QWidget):
         self._dress()
         self.chosen.emit()
 
-    def _ordered(self) -> Sequence[tuple[int, float]]:
+    def _ordered(self) -> MemberRows:
+        self._turn.stop()
         if MemberOrder(self.order.currentData()) is MemberOrder.NAME and not self.order.isHidden():
-            name = self.grid.pictures.name
-            return sorted(self._members, key=lambda member: (natural(name(member[0])), member[0]))
+            self._sorting = by_name(self._members.items.tolist(), self.grid.pictures.name)
+            places = next(self._sorting)
+            if places is not None:
+                return self._members.at(places)
+            self._turn.start()  # very many; until they are in order they stay in the other one
         return self._members
+
+    @Slot()
+    def _sort_on(self) -> None:
+        places = next(self._sorting)
+        if places is not None:
+            self._turn.stop()
+            self.grid.show_rows(self._members.at(places), keep=True)
 
     def _build(self) -> None:
         self.back = QToolButton()

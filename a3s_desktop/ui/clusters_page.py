@@ -73,7 +73,7 @@ class ClustersPage(QWidget):
         self.setAccessibleName(tr("Clusters"))
         self._fetches = {
             reading: Fetch(bridge, reading, self)
-            for reading in (Reading.CLUSTERS, Reading.MEMBERS, Reading.NEAREST, Reading.HOMES, Reading.DOUBTS)
+            for reading in (Reading.CLUSTERS, Reading.MEMBERS, Reading.NEAREST, Reading.HOMES, Reading.CHOSEN)
         }
         self._connect()
         self.commands = ClusterCommands(self, bridge, shortcuts, corrections)
@@ -147,7 +147,7 @@ class ClustersPage(QWidget):
             self._show_junk(state)
         elif self._mode is Mode.ITEMS:
             self._watched = self._watched[~state.is_junk[self._watched]]
-            ask[Reading.DOUBTS].ask(self._watched.astype(np.int32))
+            ask[Reading.CHOSEN].ask(self._watched.astype(np.int32))
         elif self._follow(state):
             ask[Reading.MEMBERS].ask(self._open)
             ask[Reading.NEAREST].ask(self._open, _NEAREST)
@@ -172,7 +172,7 @@ class ClustersPage(QWidget):
         bridge.stateChanged.connect(self._on_state)
         for reading, slot in (
             (Reading.CLUSTERS, self._on_clusters), (Reading.MEMBERS, self._on_members),
-            (Reading.NEAREST, self._on_nearest), (Reading.HOMES, self._on_homes), (Reading.DOUBTS, self._on_doubts),
+            (Reading.NEAREST, self._on_nearest), (Reading.HOMES, self._on_homes), (Reading.CHOSEN, self._on_chosen),
         ):  # fmt: skip
             self._fetches[reading].came.connect(slot)
         self.addActions(self._shortcuts.actions(Scope.CLUSTERS))
@@ -221,11 +221,11 @@ class ClustersPage(QWidget):
             self.updated.emit()
 
     @Slot(object)
-    def _on_members(self, members: tuple[tuple[int, float], ...]) -> None:
+    def _on_members(self, members: MemberRows) -> None:
         state = self._bridge.state
         if state is None or self._mode is not Mode.CLUSTER:
             return
-        if members:
+        if len(members):
             cluster = int(state.labels[members[0][0]])
             self._open = cluster
             self.pane.show_cluster(cluster, state.names.get(cluster, ""), cluster in state.finished, members)
@@ -258,13 +258,12 @@ class ClustersPage(QWidget):
         self.updated.emit()
 
     @Slot(object)
-    def _on_doubts(self, doubts: np.ndarray) -> None:
-        if self._mode is not Mode.ITEMS or len(doubts) != len(self._watched):
+    def _on_chosen(self, rows: MemberRows) -> None:
+        if self._mode is not Mode.ITEMS or len(rows) != len(self._watched):
             return
-        order = np.argsort(-doubts, kind="stable")
         title = trn("{n} chosen image", "{n} chosen images", len(self._watched))
         hint = tr("All of these images are junk now.")
-        self.pane.show_items(title, MemberRows(self._watched[order], doubts[order]), hint)
+        self.pane.show_items(title, rows, hint)
         self.updated.emit()
 
     def _show_junk(self, state: SessionState) -> None:

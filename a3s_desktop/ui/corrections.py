@@ -137,7 +137,9 @@ class Corrections(QObject):
             chosen = np.array(items)
             own = int(state.labels[chosen[0]])
             alone = bool((state.labels[chosen] == own).all())  # they are of one cluster; and all of it is chosen:
-            whole = alone and np.count_nonzero(state.labels == own) == np.count_nonzero(flags(chosen, len(state.labels)))
+            whole = alone and np.count_nonzero(state.labels == own) == np.count_nonzero(
+                flags(chosen, len(state.labels))
+            )
             title = trn("Move {n} image to", "Move {n} images to", len(items))
             self._pick(state, title, tr("Move"), {own} if whole else set())
             assert self._picker is not None
@@ -176,7 +178,8 @@ class Corrections(QObject):
         ids = np.flatnonzero(sizes)
         order = ids[np.lexsort((ids, -sizes[ids]))].tolist()
         names = state.names
-        return [Row(c, int(sizes[c]), names.get(c, ""), int(covers[c])) for c in order if c not in without]
+        columns = zip(order, sizes[order].tolist(), covers[order].tolist(), strict=True)
+        return [Row(c, size, names.get(c, ""), cover) for c, size, cover in columns if c not in without]
 
     @Slot(object)
     def _near_came(self, homes: tuple[Home, ...]) -> None:

@@ -10,7 +10,9 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from a3s_desktop.core.types import Answer
+import numpy as np
+
+from a3s_desktop.core.types import Answer, IntArray
 from a3s_desktop.errors import StaleAnswerError
 from a3s_desktop.i18n import tr
 from a3s_desktop.memory import give_back
@@ -72,7 +74,8 @@ class Reading(enum.Enum):
     TIMES = "times"  # (since, until) -> Times of the answers of that span
     AUDIT_PAIR = "audit pair"  # () -> (left, right) or None
     CLUSTERS = "clusters"  # () -> ClusterTable
-    MEMBERS = "members"  # (cluster) -> tuple of (item, doubt), most doubtful first
+    MEMBERS = "members"  # (cluster) -> MemberRows, most doubtful first
+    CHOSEN = "chosen"  # (items) -> MemberRows, most doubtful first
     JUNK = "junk"  # () -> tuple of items
     NEAREST = "nearest"  # (cluster, count) -> tuple of Home
     MERGE_PLAN = "merge plan"  # (folder of the other project) -> MergePlan
@@ -163,9 +166,15 @@ class EngineRoom:
         from a3s_desktop.session.conflict_copies import next_copy
         from a3s_desktop.session.known_labels import plan_labels
         from a3s_desktop.ui.cluster_order import ClusterTable
+        from a3s_desktop.ui.member_rows import MemberRows
 
         session = self._of(project)
         overview = session.overview
+
+        def ranked(items: IntArray) -> MemberRows:
+            rows = MemberRows(items, overview.doubts(items))
+            return rows.at(np.lexsort((rows.items, -rows.doubts)))
+
         readings: dict[Reading, Callable[..., Any]] = {
             Reading.HISTORY: session.history,
             Reading.HISTORY_PAGE: session.listing.page,
@@ -174,7 +183,8 @@ class EngineRoom:
             Reading.TIMES: session.listing.times,
             Reading.AUDIT_PAIR: session.audit_pair,
             Reading.CLUSTERS: lambda: ClusterTable(overview.clusters()),
-            Reading.MEMBERS: overview.members,
+            Reading.MEMBERS: lambda cluster: ranked(session.engine.partition.members(cluster)),
+            Reading.CHOSEN: ranked,
             Reading.JUNK: overview.junk,
             Reading.NEAREST: overview.nearest,
             Reading.HOMES: overview.homes,

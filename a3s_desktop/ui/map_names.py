@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from PySide6.QtCore import QObject, QTimer, Signal, Slot
+from PySide6.QtCore import QMimeData, QObject, QTimer, Signal, Slot
 from PySide6.QtGui import QGuiApplication
 
 _BLOCK = 4096  # names in one turn, about 10 ms
@@ -26,6 +26,7 @@ class NameCopy(QObject):
         self._items: tuple[int, ...] = ()
         self._name: Callable[[int], str] = str
         self._lines: list[str] = []
+        self._text = b""
         self._turn = QTimer(self, interval=0)
         self._turn.timeout.connect(self._go_on)
 
@@ -36,7 +37,7 @@ class NameCopy(QObject):
 
     def begin(self, items: tuple[int, ...], name: Callable[[int], str]) -> None:
         """Copy the names of these items instead of those that are being copied; ``name`` tells them."""
-        self._items, self._name, self._lines = items, name, []
+        self._items, self._name, self._lines, self._text = items, name, [], b""
         if len(items) <= _BLOCK:
             self._go_on()
         else:
@@ -49,8 +50,13 @@ class NameCopy(QObject):
             self._lines += map(self._name, self._items[done : done + _BLOCK])
             if len(self._items) > _BLOCK:  # joining very many takes a turn of its own
                 return
+        if not self._text:
+            self._text = "\n".join(self._lines).encode("utf-8", "replace")
+            if len(self._items) > _BLOCK:
+                return
         self._turn.stop()
-        items, text = self._items, "\n".join(self._lines)
-        self._items, self._lines = (), []
-        QGuiApplication.clipboard().setText(text)
+        items, text = self._items, QMimeData()
+        text.setData("text/plain", self._text)
+        self._items, self._lines, self._text = (), [], b""
+        QGuiApplication.clipboard().setMimeData(text)
         self.copied.emit(items)

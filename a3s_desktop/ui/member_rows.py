@@ -63,6 +63,10 @@ class MemberRows(Sequence[tuple[int, float]]):
 
     __hash__ = None  # type: ignore[assignment]
 
+    def at(self, places: IndexArray) -> MemberRows:
+        """These rows, in this order."""
+        return MemberRows(self.items[places], self.doubts[places])
+
     def shares(self, other: MemberRows) -> bool:
         """Whether an item is in both."""
         return bool(len(self) and (other.places(self.items) >= 0).any())

@@ -46,7 +46,7 @@ class MembersModel(RowModel):
     def set_members(self, members: Sequence[int]) -> None:
         """Replace all rows."""
         self.beginResetModel()
-        self._members = tuple(int(member) for member in members)
+        self._members = tuple(map(int, members))
         self.replace_rows(len(self._members))
         self.endResetModel()
 

@@ -8,7 +8,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from a3s_desktop.ui import map_raster
-from a3s_desktop.ui.map_raster import LEVELS, PointGrid, Projection, ascending, disc, draw, point_radius
+from a3s_desktop.ui.map_raster import (
+    LEVELS,
+    PointGrid,
+    Projection,
+    ascending,
+    disc,
+    draw,
+    draw_outlined,
+    point_radius,
+)
 
 
 @given(st.integers(1, 300), st.integers(0, 10_000), st.floats(0.01, 3))
@@ -109,3 +118,15 @@ def test_numbers_come_once_and_ascending(some: int) -> None:
     found = ascending(numbers, 1000)
     assert found.dtype == np.int64
     assert found.tolist() == sorted(set(numbers.tolist()))
+
+
+@pytest.mark.parametrize("size", [(60, 40), (61, 33)])
+def test_outlined_points_are_two_pictures(size: tuple[int, int]) -> None:
+    rng = np.random.default_rng(1)
+    px, py = rng.uniform(-8, 70, (2, 3000)).astype(np.float32)
+    at = py.astype(int) * 1000 + px.astype(int)
+    slots = (at % 5 + 1).astype(np.uint8)  # one colour in each pixel: which of two wins is not the question
+    under, over = disc(2.5, 1.0), disc(1.25)
+    below, above = draw_outlined(px, py, slots, size, under, over, 7)
+    np.testing.assert_array_equal(below, draw(px, py, np.ones_like(slots), size, under, 2))
+    np.testing.assert_array_equal(above, draw(px, py, slots, size, over, 7))
