@@ -388,7 +388,7 @@ class ClusterMap(QWidget):
         self._emphasise()
 
     def _offer(self, by: ColourBy, former: npt.NDArray[Any] | None, given: npt.NDArray[Any] | None) -> None:
-        """What a choice of colours shows is known now, or differently than before, or not any more."""
+        """What a choice of colours shows is known now, differently than before, or not any more."""
         self._data.drop_unfit()
         self._frame.enable_colours(by, given is not None)
         if self._by is not by:

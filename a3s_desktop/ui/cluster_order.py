@@ -63,7 +63,7 @@ def by_name(items: Sequence[int], name: Callable[[int], str]) -> Iterator[npt.ND
 
     Few are in order at once. A sort of very many texts would hold the interpreter for seconds, in any thread.
     """
-    blocks, found = [], np.zeros(0, np.int64)
+    blocks, found = [], list[int]()
     for start in range(0, len(items), _BLOCK):
         some = items[start : start + _BLOCK]
         blocks.append(sorted((natural(name(item)), item, start + k) for k, item in enumerate(some)))
@@ -71,10 +71,10 @@ def by_name(items: Sequence[int], name: Callable[[int], str]) -> Iterator[npt.ND
             yield None
     merged = heapq.merge(*blocks)
     while part := [place for *_, place in itertools.islice(merged, _BLOCK)]:
-        found = np.append(found, part)
+        found += part
         if len(found) < len(items):
             yield None
-    yield found
+    yield np.array(found, np.int64)
 
 
 class ClusterTable:
@@ -138,8 +138,8 @@ class ClusterTable:
             Order.UNFINISHED: lambda: (self.ids, -self._sizes, self._finished),
         }
         rows = np.lexsort(keys[order]())
-        found: list[int] = rows[shown[rows]].tolist()
-        return found
+        places: list[int] = rows[shown[rows]].tolist()
+        return places
 
     def _of_kind(self, kind: Kind) -> npt.NDArray[np.bool_]:
         return {
