@@ -25,8 +25,8 @@ class NameCopy(QObject):
         super().__init__(parent)
         self._items: tuple[int, ...] = ()
         self._name: Callable[[int], str] = str
-        self._lines: list[str] = []
-        self._text = b""
+        self._done = 0
+        self._parts: list[bytes] = []  # a block each: to let go of very many short texts takes long, too
         self._turn = QTimer(self, interval=0)
         self._turn.timeout.connect(self._go_on)
 
@@ -37,7 +37,7 @@ class NameCopy(QObject):
 
     def begin(self, items: tuple[int, ...], name: Callable[[int], str]) -> None:
         """Copy the names of these items instead of those that are being copied; ``name`` tells them."""
-        self._items, self._name, self._lines, self._text = items, name, [], b""
+        self._items, self._name, self._done, self._parts = items, name, 0, []
         if len(items) <= _BLOCK:
             self._go_on()
         else:
@@ -45,18 +45,15 @@ class NameCopy(QObject):
 
     @Slot()
     def _go_on(self) -> None:
-        done = len(self._lines)
-        if done < len(self._items):
-            self._lines += map(self._name, self._items[done : done + _BLOCK])
-            if len(self._items) > _BLOCK:  # joining very many takes a turn of its own
-                return
-        if not self._text:
-            self._text = "\n".join(self._lines).encode("utf-8", "replace")
-            if len(self._items) > _BLOCK:
+        some = self._items[self._done : self._done + _BLOCK]
+        self._done += len(some)
+        if some:
+            self._parts.append("\n".join(map(self._name, some)).encode("utf-8", "replace"))
+            if len(self._items) > _BLOCK:  # the clipboard takes a turn of its own
                 return
         self._turn.stop()
         items, text = self._items, QMimeData()
-        text.setData("text/plain", self._text)
-        self._items, self._lines, self._text = (), [], b""
+        text.setData("text/plain", b"\n".join(self._parts))
+        self._items, self._parts = (), []
         QGuiApplication.clipboard().setMimeData(text)
         self.copied.emit(items)
