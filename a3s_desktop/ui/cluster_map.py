@@ -16,7 +16,7 @@ from a3s_desktop.i18n import tr
 from a3s_desktop.ui.focus_return import FocusReturn
 from a3s_desktop.ui.image_loader import ImageLoader
 from a3s_desktop.ui.map_colours import ColourBy, legend, look
-from a3s_desktop.ui.map_data import MapData, MapItems
+from a3s_desktop.ui.map_data import MapData, MapItems, differing
 from a3s_desktop.ui.map_frame import EMPTY, MapFrame
 from a3s_desktop.ui.map_hover import MapHover
 from a3s_desktop.ui.map_keys import MapKeys
@@ -377,28 +377,23 @@ class ClusterMap(QWidget):
         self._tell()
 
     def _recolour(self, items: IndexArray | None = None) -> None:
-        if self._known:
-            if items is None:
-                self._plot.points.set_look(look(self._data, self._by), self._by)
-            else:
-                self._plot.points.change_look(items, look(self._data, self._by, items))
-            self._frame.legend.set_entries(legend(self._data, self._by, tokens()))
-        else:
-            self._frame.legend.set_entries(())
+        if self._known and items is not None:
+            self._plot.points.change_look(items, look(self._data, self._by, items))
+        elif self._known:
+            self._plot.points.set_look(look(self._data, self._by), self._by)
+        self._frame.legend.set_entries(legend(self._data, self._by, tokens()) if self._known else ())
         self._emphasise()
 
     def _offer(self, by: ColourBy, former: npt.NDArray[Any] | None, given: npt.NDArray[Any] | None) -> None:
         """What a choice of colours shows is known now, differently than before, or not any more."""
         self._data.drop_unfit()
         self._frame.enable_colours(by, given is not None)
-        if self._by is not by:
-            return
-        if former is None or given is None or len(former) != len(given):
-            self.set_colour_by(by)
-            return
-        changed = np.flatnonzero(former != given)  # every answer tells of all images; few of them are not as before
-        if len(changed):
-            self._recolour(changed if len(changed) < len(given) // _SHARE else None)
+        if self._by is by:
+            changed = differing(former, given)  # every answer tells of all images; few of them are not as before
+            if changed is None:
+                self.set_colour_by(by)
+            elif len(changed):
+                self._recolour(changed if _SHARE * len(changed) < len(self._data.labels) else None)
 
     @Slot(bool)
     def _show_outlines(self, on: bool) -> None:

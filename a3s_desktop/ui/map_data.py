@@ -17,6 +17,11 @@ _FEW = 8  # clusters that are looked for one by one
 _LONG = 60  # characters of a cluster's name that are shown
 
 
+def differing(before: npt.NDArray[Any] | None, now: npt.NDArray[Any] | None) -> IndexArray | None:
+    """Where two arrays differ; None where there are not two of one length."""
+    return None if before is None or now is None or len(before) != len(now) else np.flatnonzero(before != now)
+
+
 class MapItems(Protocol):
     """What the map asks of the project's items (``storage.items.Items``)."""
 
