@@ -198,7 +198,7 @@ def test_a_display_that_goes_away_costs_no_answer(screen, project, tmp_path):
             pair = program.last("painted")
         finally:
             gone.__exit__(None, None, None)
-        program.process.wait(timeout=60)
+        assert program.process.wait(timeout=60) in (0, 1), program.output()  # no crash: of that the next start tells
     finally:
         program.close()
     assert answers_on_disk(project) == given
