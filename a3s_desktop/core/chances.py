@@ -102,7 +102,6 @@ class Chances:
         self._needed: Singles = np.zeros(0, np.float32)  # logit for a gain above the floor; inf: it cannot be
         self._most: Singles = np.zeros(0, np.float32)  # gain of a sure answer, rounded up; 0: no candidate
         self._largest = 0.0  # fact, by its absolute value
-        self._slack = 0.0  # what logits are rounded up by
         self._weights: Values = np.zeros((0, FACTS))  # by kind
         self._worth = Worth(1.0, 0.0)
         self._floor = np.inf
@@ -145,15 +144,18 @@ class Chances:
             self._floor = np.inf  # until it is set
         self._make_room(count, anew)
         places = np.arange(count) if anew else sorted_places(changed)
+        steepest = _ROUNDING * float(np.abs(now).sum(axis=1).max())
         for at in range(0, len(places), _BLOCK):
-            self._take(places[at : at + _BLOCK], rows, most)
-        self._slack = _ROUNDING * self._largest * float(np.abs(now).sum(axis=1).max())
+            part = places[at : at + _BLOCK]
+            some = self._take(part, rows, most)
+            if not other:
+                found = logits(some, now, None if kind is None else kind[part])
+                self._logit[part] = self._sign * found + (steepest * self._largest + _MARGIN)
         if other:
-            self._score_all(kind)
-            self._hot = np.flatnonzero(self._logit >= self._needed)
+            self._score_all(kind, steepest * self._largest + _MARGIN)
+            self._hot = (self._logit >= self._needed).nonzero()[0]
             self._gain = np.full(len(self._hot), np.nan)
         elif len(places):
-            self._score(places, rows, kind)
             hot = places[self._logit[places] >= self._needed[places]]
             kept = places[np.minimum(np.searchsorted(places, self._hot), len(places) - 1)] != self._hot
             self._hot = np.concatenate((self._hot[kept], hot))
@@ -165,7 +167,7 @@ class Chances:
     def likely(self, least: float) -> Places:
         """Places of the candidates whose chance may be at least so much, ascending."""
         limit = np.log(least / (1.0 - least)) if least > 0.0 else -np.inf
-        return np.flatnonzero((self._logit >= limit) & (self._most > 0.0))
+        return ((self._logit >= limit) & (self._most > 0.0)).nonzero()[0]
 
     def best(self, first: Ids, second: Ids, gains: Callable[[Places], Values]) -> Iterator[tuple[float, int]]:
         """Gains above zero and places, largest gain first (ties: the smaller ``first``, then ``second``), computed
@@ -179,13 +181,13 @@ class Chances:
         """
         above, wanted = np.inf, WANTED
         while True:
-            unknown = np.flatnonzero(np.isnan(self._gain))
+            unknown = np.isnan(self._gain).nonzero()[0]
             if len(unknown):
                 self._gain[unknown] = gains(self._hot[unknown])
             least = self._floor * (1.0 + _MARGIN) + 1e-8 if self._floor > 0.0 else 0.0  # gains are rounded
             count = _FIRST
             while above > least:
-                left = np.flatnonzero((self._gain < above) & (self._gain > least))
+                left = ((self._gain < above) & (self._gain > least)).nonzero()[0]
                 level = least
                 if len(left) > count:
                     level = np.partition(self._gain[left], -count)[-count]
@@ -201,8 +203,8 @@ class Chances:
 
     # --- inner workings
 
-    def _take(self, places: Places, rows: Values, most: Callable[[Places], Values]) -> None:
-        """All that is known of some rows without the weights."""
+    def _take(self, places: Places, rows: Values, most: Callable[[Places], Values]) -> Values:
+        """All that is known of some rows without the weights; returns these rows."""
         some = rows.take(places, axis=0)
         begin, end = int(places[0]), int(places[-1]) + 1
         if end - begin == len(places) and begin % _BLOCK == 0:
@@ -213,6 +215,7 @@ class Chances:
         self._most[places] = most(places) * (1.0 + _MARGIN)
         if self._floor < np.inf:
             self._needed[places] = self._needed_for(self._most[places])
+        return some
 
     def _needed_for(self, most: Singles) -> Singles:
         """The logits from which on gains are above the floor."""
@@ -221,19 +224,14 @@ class Chances:
         share[most == 0.0] = np.inf
         return np.asarray(self._worth.needed(share) - _MARGIN, np.float32)
 
-    def _score(self, places: Places, rows: Values, kind: Flags | None) -> None:
-        """The logits of some rows."""
-        found = logits(rows.take(places, axis=0), self._weights, None if kind is None else kind[places])
-        self._logit[places] = self._sign * found + (self._slack + _MARGIN)
-
-    def _score_all(self, kind: Flags | None) -> None:
-        """The logits of all rows."""
+    def _score_all(self, kind: Flags | None, slack: float) -> None:
+        """The logits of all rows, rounded up by so much."""
         weights = (self._sign * self._weights).astype(np.float32)
         np.matmul(weights[0], self._copy, out=self._logit.reshape(-1, _BLOCK))
         if kind is not None:
-            other = np.flatnonzero(kind)
+            other = kind.nonzero()[0]
             self._logit[other] = self._copy[other // _BLOCK, :, other % _BLOCK] @ weights[1]
-        self._logit += np.float32(self._slack + _MARGIN)
+        self._logit += np.float32(slack)
 
     def _set_floor(self, wanted: int) -> None:
         """Set the floor so that about so many rows are above it, and find them."""
@@ -249,7 +247,7 @@ class Chances:
         self._floor = float(np.partition(tops, -wanted)[-wanted]) if len(tops) > wanted else 0.0
         for at in range(0, len(gain), _BLOCK):
             self._needed[at : at + _BLOCK] = self._needed_for(self._most[at : at + _BLOCK])
-        self._hot = np.flatnonzero(self._logit >= self._needed)
+        self._hot = (self._logit >= self._needed).nonzero()[0]
         self._gain = np.full(len(self._hot), np.nan)
 
     def _make_room(self, count: int, anew: bool) -> None:
@@ -269,7 +267,7 @@ def exactly(rows: Values, weights: Sequence[Values], kind: Flags | None = None) 
     """P(same) of some rows, those of the second ``kind`` by the second of the weights."""
     found = probability(rows, weights[0])
     if kind is not None:
-        other = np.flatnonzero(kind)
+        other = kind.nonzero()[0]
         found[other] = probability(rows.take(other, axis=0), weights[1])
     return found
 
@@ -278,6 +276,6 @@ def logits(rows: Values, weights: Sequence[Values] | Values, kind: Flags | None 
     """Logits of P(same) of very many rows but for the last bits, in one product; the rest as in `exactly`."""
     found = product(rows, weights[0])
     if kind is not None:
-        other = np.flatnonzero(kind)
+        other = kind.nonzero()[0]
         found[other] = product(rows.take(other, axis=0), weights[1])
     return found

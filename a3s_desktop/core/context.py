@@ -12,6 +12,7 @@ import numpy.typing as npt
 from a3s_desktop.core.constraints import ConstraintStore
 from a3s_desktop.core.correction import Correction
 from a3s_desktop.core.partition import Partition
+from a3s_desktop.core.runs import missing
 from a3s_desktop.core.types import Answer, FloatArray, IntArray, PairGraph, Question, Reason, StrategyOptions
 from a3s_desktop.core.undo import LoggedDict, LoggedFlags, LoggedRows, UndoLog
 from a3s_desktop.core.watcher import Watcher
@@ -262,7 +263,7 @@ class Context:
         if outcasts:
             members = self.partition.members(kept)
             gone = np.array(sorted(i for component in outcasts for i in component), np.int32)
-            parts = [np.setdiff1d(members, gone), *(np.array(component, np.int32) for component in outcasts)]
+            parts = [missing(members, gone), *(np.array(component, np.int32) for component in outcasts)]
             self.split(kept, parts)
             kept = self.partition.cluster_of(joined[0])
         return kept
@@ -312,7 +313,7 @@ class Context:
         members = self.partition.members(cluster)
         own = self.component(sample)
         if len(own) < len(members):
-            self.split(cluster, (np.setdiff1d(members, own, assume_unique=True), own))
+            self.split(cluster, (missing(members, own), own))
         return self.partition.cluster_of(sample)
 
     def join(self, sample: int, home: int) -> None:
@@ -393,7 +394,7 @@ class Context:
         for cluster in np.flatnonzero(np.bincount(labels)).tolist():
             here = labels == cluster
             own, groups_here = chosen[here], groups[here]
-            rest = np.setdiff1d(self.partition.members(cluster), own, assume_unique=True)
+            rest = missing(self.partition.members(cluster), own)
             parts = [own[groups_here == group] for group in np.unique(groups_here).tolist()]
             parts = [rest, *parts] if len(rest) else parts
             if len(parts) > 1:

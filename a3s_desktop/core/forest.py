@@ -107,12 +107,6 @@ class Forest(Watcher):
         [middle, end)."""
         return [(node, start, middle, end) for node, start, middle, end in self.tree(root).nodes.tolist()]
 
-    def smaller(self, cluster: int, node: int) -> int:
-        """Samples in the smaller one of the two parts below an inner node of a cluster's tree."""
-        nodes = self.tree(self.root(cluster)).nodes
-        start, middle, end = nodes[np.flatnonzero(nodes[:, 0] == node)[0], 1:].tolist()
-        return int(min(middle - start, end - middle))
-
     # --- changing
 
     def merged(self, kept: int, gone: int) -> None:
@@ -219,7 +213,8 @@ class Forest(Watcher):
     def _total(self, samples: IntArray, others: IntArray) -> float:
         """Sum of the similarities of all edges from some samples to others."""
         edges = edges_of(self._context.graph, samples)
-        return float(self._similarity[edges[np.isin(self._context.graph.indices[edges], others)]].sum())
+        places = self._context.places(self._context.graph.indices[edges], others)
+        return float(self._similarity[edges[places >= 0]].sum())
 
     def _breaks_a_link(self, parts: Sequence[IntArray]) -> bool:
         return self._components(parts[0]).keys() & self._components(parts[1]).keys() != set()

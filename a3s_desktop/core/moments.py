@@ -15,6 +15,7 @@ import numpy.typing as npt
 from a3s_desktop.core.partition import Partition
 from a3s_desktop.core.products import product
 from a3s_desktop.core.room import enlarged
+from a3s_desktop.core.runs import missing
 from a3s_desktop.core.types import IntArray
 
 Vector = npt.NDArray[np.float64]
@@ -199,7 +200,7 @@ class Moments:
         sums, turned_sums = np.empty((len(groups), width + 1)), np.empty((len(groups), width + 1))
         sums[:, -1] = np.add.reduceat((rows**2).sum(axis=1), starts)
         totals = np.add.reduceat(rows, starts, axis=0)
-        unknown = np.flatnonzero(np.isnan(self._squares[samples]))
+        unknown = np.isnan(self._squares[samples]).nonzero()[0]
         if len(unknown):
             turned = rows[unknown] @ self._turn
             self._squares[samples[unknown]] = (turned**2).sum(axis=1)
@@ -210,7 +211,7 @@ class Moments:
     def _followed(self, place: int, members: IntArray) -> tuple[Matrix, Matrix] | None:
         """A cluster renewed from the samples that came and went, where they are few; None where they are many."""
         before = self._members[place]
-        came, went = (np.setdiff1d(*pair, assume_unique=True) for pair in ((members, before), (before, members)))
+        came, went = missing(members, before), missing(before, members)
         if 2 * (len(came) + len(went)) >= len(members):
             return None
         sums, turned = self._sums[[place]], self._turned[[place]]

@@ -95,7 +95,9 @@ class NodeFacts:
         if known is not None:
             there, old = _places(ids, known.node)
             rows[there] = known.rows[old]
-            new = np.setdiff1d(new, there, assume_unique=True)
+            missing = np.ones(len(ids), np.bool_)
+            missing[there] = False
+            new = missing.nonzero()[0]
             if self._roots.get(cluster) == root:
                 compared = new
         self._roots[cluster] = root
@@ -123,7 +125,7 @@ class NodeFacts:
         relation, face = self._context.store.relation, self._forest.face
         whole = [
             k
-            for k in np.flatnonzero((middle > start) & (end > middle)).tolist()  # else nobody can have linked the faces
+            for k in ((middle > start) & (end > middle)).nonzero()[0].tolist()  # else nobody can have linked the faces
             if relation(*map(face, self._forest.children(int(nodes[k, 0])))) is Answer.SAME
         ]
         nodes = np.delete(nodes, whole, axis=0)
@@ -150,7 +152,7 @@ class NodeFacts:
         inside = np.zeros(count + 1, np.int64)
         np.add.at(inside, spans[0], 1)
         np.subtract.at(inside, spans[1], 1)
-        used = np.flatnonzero(np.cumsum(inside[:-1]))
+        used = (np.cumsum(inside[:-1])).nonzero()[0]
         some = leaves[used].astype(np.int64)
         counts = np.zeros(count, np.int64)
         counts[used] = graph.indptr[some + 1] - graph.indptr[some]
@@ -168,7 +170,7 @@ class NodeFacts:
     def _between(self, edges: _Edges, sizes: Places, large: Spans) -> tuple[Column, Column, Column]:
         """Of both parts of each node: the largest and the mean similarity, and the shortest edge."""
         count, owner = len(sizes), edges.owner
-        across = np.flatnonzero((edges.place >= large[0][owner]) & (edges.place < large[1][owner]))
+        across = ((edges.place >= large[0][owner]) & (edges.place < large[1][owner])).nonzero()[0]
         values, length = edges.values[across], self._links.length[edges.edge[across]]
         largest, shortest = np.zeros(count), np.full(count, LONGEST)
         starts = run_starts(owner[across])
@@ -184,7 +186,7 @@ class NodeFacts:
         nearest others, and to all the rest than to all others (log ratios)."""
         count, owner, place = len(sizes), edges.owner, edges.place
         within = (place >= small[0][owner]) & (place < small[1][owner])
-        inside, outside = np.flatnonzero((place >= 0) & ~within), np.flatnonzero(place < 0)
+        inside, outside = ((place >= 0) & ~within).nonzero()[0], (place < 0).nonzero()[0]
         nearest = np.minimum(NEAREST, members - sizes)
         near, far = (
             _largest_sums(owner[part], edges.to[part], edges.values[part], nearest) for part in (inside, outside)
@@ -249,7 +251,7 @@ def _places(ids: Places, known: Places) -> tuple[Places, Places]:
     """Which of some ids are known, and where; no id is twice in either."""
     order = np.argsort(known)
     at = np.minimum(np.searchsorted(known[order], ids), len(known) - 1)
-    there = np.flatnonzero(known[order[at]] == ids) if len(known) else np.zeros(0, np.int64)
+    there = (known[order[at]] == ids).nonzero()[0] if len(known) else np.zeros(0, np.int64)
     return there, order[at[there]]
 
 

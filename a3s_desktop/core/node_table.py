@@ -15,6 +15,7 @@ from a3s_desktop.core.runs import run_starts
 
 Column = npt.NDArray[np.float64]
 
+_DEAD = 64  # ranges of dead nodes that are looked through for room
 _TOLD = 64  # clusters after which progress is told
 
 
@@ -43,7 +44,8 @@ class ScoredNodes:
 
 
 class NodeTable:
-    """The nodes of each cluster side by side; those of a cluster that changed are put at the end.
+    """The nodes of each cluster side by side; those of a cluster that changed are put where dead ones were, or at the
+    end.
 
     Parameters
     ----------
@@ -69,6 +71,7 @@ class NodeTable:
         self._doubted = dict.fromkeys(() if known is not None else clusters)
         self._ranges: dict[int, tuple[int, int]] = {}
         self._end = 0
+        self._dead: list[tuple[int, int]] = []  # ranges that may be written to again, the newest last
         self._cluster = np.full(0, -1, np.int64)  # -1 where the node is dead
         self._node = np.zeros(0, np.int64)
         self._rows = np.zeros((0, FACTS))
@@ -96,7 +99,7 @@ class NodeTable:
     def facts(self) -> Inner:
         """All nodes, in no fixed order."""
         self._renew()
-        return self._at(np.flatnonzero(self._cluster >= 0))
+        return self._at((self._cluster >= 0).nonzero()[0])
 
     @property
     def count(self) -> int:
@@ -107,7 +110,7 @@ class NodeTable:
         """The nodes whose logit of P(same) is at most so much, but for the last bits; in no fixed order."""
         self._renew()
         found = logits(self._rows, (own, guessed), self._guess)
-        return self._at(np.flatnonzero((found <= logit) & (self._cluster >= 0)))
+        return self._at(((found <= logit) & (self._cluster >= 0)).nonzero()[0])
 
     def scored(self, guessed: Column, own: Column, worth: Worth) -> ScoredNodes:
         """All nodes in the order of their worth; only what changed, and the best, are computed.
@@ -151,7 +154,8 @@ class NodeTable:
             self._make_room(count)
         for nodes in found:
             if len(nodes.node):
-                self._add(nodes)
+                self._ranges[int(nodes.cluster[0])] = self._write(nodes)
+        del self._dead[:-_DEAD]
 
     def _take_out(self, cluster: int) -> Inner | None:
         """What was found of a cluster, which leaves the table; to be read before anything is added."""
@@ -160,6 +164,7 @@ class NodeTable:
             return None
         at = slice(*old)
         self._cluster[at] = -1
+        self._dead.append(old)
         self._unscored.append(np.arange(*old))
         return Inner(self._cluster[at], self._node[at], self._rows[at], self._entropy[at], self._guess[at])
 
@@ -167,20 +172,27 @@ class NodeTable:
         rows = self._rows.take(places, axis=0)
         return Inner(self._cluster[places], self._node[places], rows, self._entropy[places], self._guess[places])
 
-    def _add(self, nodes: Inner) -> None:
-        self._ranges[int(nodes.cluster[0])] = self._write(nodes)
-
     def _write(self, nodes: Inner) -> tuple[int, int]:
-        start, self._end = self._end, self._end + len(nodes.node)
-        at = slice(start, self._end)
+        start, end = self._place(len(nodes.node))
+        at = slice(start, end)
         self._cluster[at], self._node[at], self._rows[at] = nodes.cluster, nodes.node, nodes.rows
         self._entropy[at], self._guess[at] = nodes.entropy, nodes.guess
-        self._unscored.append(np.arange(start, self._end))
+        self._unscored.append(np.arange(start, end))
+        return start, end
+
+    def _place(self, count: int) -> tuple[int, int]:
+        """Where so many nodes fit: among the newest dead ones, else at the end."""
+        for k in range(len(self._dead) - 1, -1, -1):
+            start, end = self._dead[k]
+            if end - start >= count:
+                self._dead[k : k + 1] = [(start + count, end)] if end - start > count else []
+                return start, start + count
+        start, self._end = self._end, self._end + count
         return start, self._end
 
     def _make_room(self, count: int) -> None:
         """Drop what is dead, and make the table half as large again as what is left and comes."""
-        live = np.flatnonzero(self._cluster >= 0)
+        live = (self._cluster >= 0).nonzero()[0]
         room = 3 * (len(live) + count) // 2 + 64
         place = np.full(len(self._cluster) + 1, -1, np.int64)
         place[live] = np.arange(len(live))
@@ -189,6 +201,7 @@ class NodeTable:
         self._entropy, self._guess = enlarged(self._entropy[live], room), enlarged(self._guess[live], room)
         self._ranges = {cluster: (int(place[a]), int(place[b - 1]) + 1) for cluster, (a, b) in self._ranges.items()}
         self._end = len(live)
+        self._dead.clear()
         self._chances.forget()
         moved = (place[places] for places in self._unscored)
         self._unscored = [places[places >= 0] for places in moved]

@@ -8,12 +8,23 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from a3s_desktop.core.types import IntArray
+
 
 def run_starts(values: npt.NDArray[np.integer[Any]]) -> npt.NDArray[np.int64]:
     """Where the runs of equal values begin, ascending; of few values this is much faster than `numpy.diff`."""
     other = np.ones(len(values), np.bool_)
     np.not_equal(values[1:], values[:-1], out=other[1:])
     return other.nonzero()[0]
+
+
+def missing(values: IntArray, others: IntArray) -> IntArray:
+    """Those of some values that are not among others, both ascending and without doubles."""
+    if not len(others):
+        return values
+    others = others[np.minimum(others.searchsorted(values), len(others) - 1)]
+    found: IntArray = values[others != values]
+    return found
 
 
 def sorted_places(some: Sequence[npt.NDArray[np.integer[Any]]]) -> npt.NDArray[np.int64]:

@@ -306,6 +306,47 @@ def test_no_merge_is_made_unasked_before_enough_was_answered() -> None:
     assert engine.store.n_constraints < 30
 
 
+def test_of_many_samples_a_few_are_joined_unasked_after_each_answer() -> None:
+    case = cliques_of([3] * 40, classes=[k // 2 for k in range(40)], between={(k, k + 1): 0.9 for k in range(0, 40, 2)})
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(a3s_module, "LARGE", 100)
+        engine = case.engine(A3S)
+        counts, marks = [engine.partition.n_clusters], [(engine.mark(), engine.digest())]
+        while engine.question is not None:
+            engine.record(case.truth(engine.question.left, engine.question.right))
+            check_at_rest(engine)
+            counts.append(engine.partition.n_clusters)
+            marks.append((engine.mark(), engine.digest()))
+        assert is_truth(engine, case)
+        at_once = [before - after for before, after in itertools.pairwise(counts[:-1])]
+        assert max(at_once) == 3  # the pair that was answered, and two more
+        assert engine.store.n_constraints < 30, "they are joined, not asked for"
+        for mark, digest in reversed(marks):
+            engine.restore(mark)
+            assert engine.digest() == digest
+
+
+@settings(max_examples=25)
+@given(CASES, OPERATIONS)
+def test_joins_that_are_left_for_the_next_answers_are_undone_and_replayed_as_all_else(
+    case: Case, operations: list[tuple]
+) -> None:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(a3s_module, "LARGE", 0)
+        patch.setattr(a3s_module, "JOINS_AT_ONCE", 1)
+        patch.setattr(a3s_module, "ANSWERS_BEFORE_JOINING", 0)
+        patch.setattr(a3s_module, "SURE", 0.5)
+        session = Session(case)
+        for operation in operations:
+            session.apply(*operation)
+            check_at_rest(session.engine)
+        again = session.replayed()
+        assert (again.question, again.digest()) == (session.engine.question, session.engine.digest())
+        check_derived(case, session.engine)
+        session.apply("undo", len(session.done))
+        check_at_rest(session.engine)
+
+
 # --- the smallest and plainest data
 
 

@@ -42,6 +42,14 @@ SURE = 0.9
 ANSWERS_BEFORE_JOINING = 15
 """... but not before it has seen so many answers."""
 
+JOINS_AT_ONCE = 2
+"""With more than `LARGE` samples the model joins at most so many pairs of clusters after one answer, the surest first,
+and the next answers go on with it: the first fits find hundreds of sure pairs, and nobody shall wait for them all. With
+fewer samples the wait is short, and what is joined early counts: digits by four views (2,000 samples) would reach NMI
+.61 after 40 answers instead of .94."""
+
+LARGE = 50_000
+
 REFIT_EVERY = 5
 """Answers between two fits of the model."""
 
@@ -65,6 +73,8 @@ _MANY = 50_000
 """Pairs of clusters and places inside them above which the outlook is kept for `_OUTLOOK_EVERY` answers."""
 
 _OUTLOOK_EVERY = 200
+
+_LOG_SMALLER = 5  # the fact that is the log of the smaller one's samples
 
 _RAISED_LOGIT = float(np.log(RAISED / (1.0 - RAISED)))
 
@@ -102,17 +112,20 @@ class A3S:
         context.values["merge_weights"] = merge_prior().mean
         context.values["inner_weights"] = inner_prior().mean
         context.values["joined_at"] = -1
+        context.values["joins_left"] = False
         Forest(context, self._similarity(context)).grow()
 
     def next_step(self, context: Context) -> Step | None:
         """The best question, or the model's own merges."""
         facts = self._attached(context)
         answered = self._answered(context)
-        due = answered >= ANSWERS_BEFORE_JOINING and answered % REFIT_EVERY == 0
+        due = answered >= ANSWERS_BEFORE_JOINING and (answered % REFIT_EVERY == 0 or context.values["joins_left"])
         if due and context.values["joined_at"] != answered:
             return self._join_sure(context, facts)
         candidate = self._best(context, facts)
-        return None if candidate is None else self._put(context, facts, candidate)
+        if candidate is None:
+            return self._join_sure(context, facts) if context.values["joins_left"] else None
+        return self._put(context, facts, candidate)
 
     def reconsider(self, context: Context) -> None:
         """Nothing to do: candidates are always current."""
@@ -214,13 +227,14 @@ class A3S:
 
     def _reason(self, facts: GroupFacts, candidate: _Candidate) -> Reason:
         if candidate.inner:
-            return Reason.MEMBER if facts.forest.smaller(candidate.a, candidate.b) == 1 else Reason.PURITY
+            return Reason.MEMBER if candidate.facts[_LOG_SMALLER] == 0.0 else Reason.PURITY
         return Reason.OUTLIER if min(facts.size(candidate.a), facts.size(candidate.b)) == 1 else Reason.MERGE
 
     def _join_sure(self, context: Context, facts: GroupFacts) -> Step:
-        """Join what is surely the same, best first, until nothing sure is left."""
+        """Join what is surely the same, best first, until nothing sure is left or as many as one answer may are."""
         yield from ()
         context.values["joined_at"] = self._answered(context)
+        left = JOINS_AT_ONCE if context.graph.n > LARGE else context.graph.n
         while True:
             weights = context.values["merge_weights"]
             first, second, chance = facts.pairs.likely(weights, _JOINING, SURE - 1e-6)
@@ -231,11 +245,16 @@ class A3S:
                 a, b = int(first[k]), int(second[k])
                 if a in used or b in used:
                     continue
+                if not left:
+                    context.values["joins_left"] = True
+                    return None
+                left -= 1
                 used |= {a, b}
                 forest = facts.forest
                 kept = context.merge(a, b, (forest.face(forest.root(a)), forest.face(forest.root(b))))
                 forest.mark_guess(kept)
             if not used:
+                context.values["joins_left"] = False
                 return None
 
     # --- choice
