@@ -50,6 +50,11 @@ class Partition:
         """Grows with every change, and with every change that is taken back."""
         return self._version
 
+    @property
+    def stamp(self) -> int:
+        """Where it is the same the labels are, too: other than the version, after an undo it is as before."""
+        return self._stamp
+
     def changed_at(self, clusters: IndexArray) -> IndexArray:
         """The `version` with which the members of each of some clusters were last changed, int64 (m,)."""
         self._make_room(int(clusters.max(initial=0)) + 1)
@@ -144,7 +149,7 @@ class Partition:
                 names[new] = self._new_id()
         table = np.array([names[k] for k in range(len(names))], np.int32)
         whole = (old, self._order, self._starts, self._changed, self._n_clusters, self._n_singletons)
-        self._log.push(self._put_back, *whole)
+        self._log.push(self._put_back, self._stamp, *whole)
         self._adopt(table[inverse])
 
     # --- inner workings
@@ -157,7 +162,7 @@ class Partition:
 
     def _adopt(self, labels: IntArray) -> None:
         self._version += 1
-        self._adopted_at = self._version
+        self._adopted_at = self._stamp = self._version
         self._labels = labels
         self._order = np.argsort(labels, kind="stable").astype(np.int32)
         counts = np.bincount(labels) if len(labels) else np.zeros(0, np.int64)
@@ -169,6 +174,7 @@ class Partition:
 
     def _put_back(
         self,
+        stamp: int,
         labels: IntArray,
         order: IntArray,
         starts: IndexArray,
@@ -177,13 +183,15 @@ class Partition:
         n_singletons: int,
     ) -> None:
         self._version += 1
-        self._adopted_at = self._version
+        self._adopted_at, self._stamp = self._version, stamp
         self._labels, self._order, self._starts, self._changed = labels, order, starts, changed
         self._slices = {}
         self._n_clusters, self._n_singletons = n_clusters, n_singletons
 
     def _set(self, members: dict[int, IntArray]) -> None:
+        stamp = self._stamp
         self._note(members)
+        self._stamp = self._version
         before = {cluster: self._changed.get(cluster) for cluster in members}
         old_members = {cluster: self.members(cluster) for cluster in members}
         old_counts = (self._n_clusters, self._n_singletons)
@@ -193,12 +201,17 @@ class Partition:
                 self._n_singletons += sign * (sizes == 1)
             self._changed[cluster] = new
             self._labels[new] = cluster
-        self._log.push(self._unset, before, old_members, old_counts)
+        self._log.push(self._unset, stamp, before, old_members, old_counts)
 
     def _unset(
-        self, before: dict[int, IntArray | None], old_members: dict[int, IntArray], old_counts: tuple[int, int]
+        self,
+        stamp: int,
+        before: dict[int, IntArray | None],
+        old_members: dict[int, IntArray],
+        old_counts: tuple[int, int],
     ) -> None:
         self._note(before)
+        self._stamp = stamp
         for cluster, changed in before.items():
             if changed is None:
                 del self._changed[cluster]

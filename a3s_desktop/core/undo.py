@@ -155,7 +155,7 @@ class LoggedFlags:
     def __init__(self, log: UndoLog, n: int) -> None:
         self._log = log
         self._values = np.zeros(n, np.bool_)
-        self._count = 0
+        self._count = self._stamp = self._changes = 0
 
     def __getitem__(self, sample: int) -> bool:
         return bool(self._values[sample])
@@ -164,6 +164,11 @@ class LoggedFlags:
     def count(self) -> int:
         """How many samples are flagged."""
         return self._count
+
+    @property
+    def stamp(self) -> int:
+        """Where it is the same the flags are, too: after an undo it is as before."""
+        return self._stamp
 
     @property
     def values(self) -> npt.NDArray[np.bool_]:
@@ -181,9 +186,11 @@ class LoggedFlags:
         chosen = np.unique(np.array(samples, np.int64))
         changed = chosen[self._values[chosen] != value]
         if len(changed):
-            self._flip(changed)
-            self._log.push(self._flip, changed)
+            self._changes += 1
+            self._log.push(self._flip, changed, self._stamp)
+            self._flip(changed, self._changes)
 
-    def _flip(self, samples: npt.NDArray[np.int64]) -> None:
+    def _flip(self, samples: npt.NDArray[np.int64], stamp: int) -> None:
+        self._stamp = stamp
         self._values[samples] ^= True
         self._count = self._count + (len(samples) if self._values[samples[0]] else -len(samples))

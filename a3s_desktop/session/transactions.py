@@ -13,7 +13,7 @@ from a3s_desktop.session.entries import by
 from a3s_desktop.session.history import History
 from a3s_desktop.session.replay import EngineSource
 from a3s_desktop.session.state import Change, ChangeKind, SessionState
-from a3s_desktop.session.view import moved_items, session_state
+from a3s_desktop.session.view import Copies, moved_items, session_state
 from a3s_desktop.task import Task
 
 log = logging.getLogger(__name__)
@@ -48,6 +48,7 @@ class Transactions:
         self._history = History.fold(self._journal.records())
         self._position, self.warnings = source.position(self._history.entries, task)
         self._snapshot_at = self._position.replayed_from
+        self._copies = Copies()
 
     def _transact(
         self,
@@ -61,7 +62,7 @@ class Transactions:
         shared = self._position.shared_with(history.entries)
         put_back = self._move_to(history, refuse, task)
         try:
-            state = self._picture(history, self.state.revision + 1, self.state)
+            state = self._picture(history, self.state.revision + 1)
             change = Change(kind, text, moved_items(self.state, state))
             self._journal.append(record[0], record[1] | by(self.author), record[2])
         except BaseException:
@@ -98,8 +99,8 @@ class Transactions:
             raise
         return put_back
 
-    def _picture(self, history: History, revision: int, before: SessionState | None = None) -> SessionState:
-        return session_state(self._position, history, revision, self._read_only, before)
+    def _picture(self, history: History, revision: int) -> SessionState:
+        return session_state(self._position, history, revision, self._read_only, self._copies)
 
     def _check_writable(self) -> None:
         if self._read_only:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+import weakref
+from collections.abc import Callable, Collection, Mapping
 from types import MappingProxyType
 from typing import Any
 
@@ -32,11 +33,28 @@ from a3s_desktop.session.wording import entry_text, operation_text, question_tex
 STRIP = 12
 
 
-def session_state(
-    position: Position, history: History, revision: int, read_only: bool, before: SessionState | None = None
-) -> SessionState:
-    """One consistent picture of a position and its ``history``; shares no memory with them, only with the picture
-    ``before`` it, where that has the same: of a million images a copy is dear."""
+class Copies:
+    """Read-only copies of an engine's arrays, each made anew where the array is another: of a million images it is
+    dear. Views may tell from the object that nothing changed."""
+
+    def __init__(self) -> None:
+        self._made: dict[str, tuple[weakref.ref[Engine], tuple[int, ...], npt.NDArray[Any]]] = {}
+
+    def of(
+        self, name: str, engine: Engine, stamps: tuple[int, ...], live: Callable[[], npt.NDArray[Any]]
+    ) -> npt.NDArray[Any]:
+        """The copy of that name; where the engine and the stamps are those of the last call, the one of then."""
+        known = self._made.get(name)
+        if known is None or known[0]() is not engine or known[1] != stamps:
+            values = live().copy()
+            values.setflags(write=False)
+            self._made[name] = known = weakref.ref(engine), stamps, values
+        return known[2]
+
+
+def session_state(position: Position, history: History, revision: int, read_only: bool, copies: Copies) -> SessionState:
+    """One consistent picture of a position and its ``history``; shares no memory with them, only with other pictures
+    by the same ``copies``."""
     engine = position.engine
     question, partition, tally = engine.question, engine.partition, history.tally
     recent = position.useful(RECENT)
@@ -58,11 +76,14 @@ def session_state(
         can_redo=history.next is not None,
         undo_text=operation_text(history.past) if history.past else "",
         redo_text=operation_text(history.next) if history.next else "",
-        labels=_frozen(engine.labels, None if before is None else before.labels),
-        confirmed=_frozen(
-            engine.confirmed.values | engine.finished.values, None if before is None else before.confirmed
+        labels=copies.of("labels", engine, (partition.stamp,), lambda: engine.labels),
+        confirmed=copies.of(
+            "confirmed",
+            engine,
+            (engine.confirmed.stamp, engine.finished.stamp),
+            lambda: engine.confirmed.values | engine.finished.values,
         ),
-        is_junk=_frozen(engine.junk.values, None if before is None else before.is_junk),
+        is_junk=copies.of("is_junk", engine, (engine.junk.stamp,), lambda: engine.junk.values),
         names=MappingProxyType(names),
         finished=engine.finished_clusters(),
         conflicts=position.conflicts,
@@ -104,14 +125,6 @@ def doubt_of(graph: PairGraph, entry: Entry) -> float:
         return 0.0
     same = graph.probability(entry.left, entry.right)
     return round(1.0 - same if entry.answer is Answer.SAME else same, 4)
-
-
-def _frozen(values: npt.NDArray[Any], before: npt.NDArray[Any] | None) -> npt.NDArray[Any]:
-    if before is not None and np.array_equal(values, before):
-        return before
-    values = values.copy()
-    values.setflags(write=False)
-    return values
 
 
 def question_view(engine: Engine, question: Question, question_id: int, names: Mapping[int, str]) -> QuestionView:

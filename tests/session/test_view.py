@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import itertools
+
 import numpy as np
 import pytest
 
 from a3s_desktop.core.types import Question, Reason
-from a3s_desktop.session.view import STRIP, session_state
+from a3s_desktop.session.view import STRIP, Copies, session_state
 from a3s_desktop.session.wording import question_text
 from tests.session.conftest import Data
 
@@ -54,7 +56,7 @@ def test_strips_are_as_long_as_the_clusters_allow(blobs: Data) -> None:
 
 def test_a_picture_shares_no_memory_with_the_engine(blobs: Data) -> None:
     session = blobs.session()
-    state = session_state(session._position, session._history, 7, True)
+    state = session_state(session._position, session._history, 7, True, Copies())
     live = {"labels": session.engine.labels, "is_junk": session.engine.junk.values}
     live["confirmed"] = session.engine.confirmed.values
     for name, values in live.items():
@@ -66,6 +68,24 @@ def test_a_picture_shares_no_memory_with_the_engine(blobs: Data) -> None:
     while session.state.question is not None:
         blobs.answer(session)
     assert (state.labels == before).all()
+
+
+def test_pictures_share_an_array_as_long_as_it_is_the_same(blobs: Data) -> None:
+    session = blobs.session()
+    states = [session.state]
+    while session.state.question is not None:
+        session.look_ahead()
+        blobs.answer(session)
+        states.append(session.state)
+    for _ in range(len(states) - 1):
+        session.undo()
+        states.append(session.state)
+    for before, after in itertools.pairwise(states):
+        for name in ("labels", "confirmed", "is_junk"):
+            one, other = getattr(before, name), getattr(after, name)
+            assert (one is other) == bool((one == other).all()), name
+    assert len({id(state.is_junk) for state in states}) == 1
+    assert len({id(state.labels) for state in states}) > 2
 
 
 def test_a_named_cluster_is_called_by_its_name() -> None:
