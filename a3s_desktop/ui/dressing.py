@@ -31,7 +31,8 @@ def dress(app: QApplication, sheet: str) -> None:
     style.unpolish(app)  # forgets all rules, so that the next line finds nobody to dress
     app.setStyleSheet(sheet)
     style.polish(app)
-    seen, hidden = [], []
+    seen: list[QWidget] = []
+    hidden: list[QWidget] = []
     for widget in app.allWidgets():
         if widget.testAttribute(Qt.WidgetAttribute.WA_WState_Polished):
             (seen if widget.isVisible() else hidden).append(widget)
