@@ -144,6 +144,10 @@ class GridView(QListView):
             self.selectionModel().setCurrentIndex(model.index(current, 0), flags.NoUpdate)
         self.selectionModel().select(selection, flags.ClearAndSelect)
 
+    def selectAll(self) -> None:
+        """Qt's own takes three times as long for very many."""
+        self.choose(np.arange(self.model().rowCount()), self.currentIndex().row())
+
     def visualRegionForSelection(self, selection: QItemSelection) -> QRegion:
         """What to paint anew: Qt would ask for the place of every single row."""
         if sum(selection.at(k).height() for k in range(selection.count())) > _MOST_PARTS:
