@@ -17,6 +17,7 @@ from a3s_desktop.i18n import mark
 from a3s_desktop.session.overview import ClusterSummary
 
 _DIGITS = re.compile(r"(\d+)")
+_LONGEST = 1000  # digits of a number; Python takes no text for one that is longer than 4,300
 _BLOCK = 2048  # names put in order in one step
 
 
@@ -52,10 +53,20 @@ def folded(text: str) -> str:
     return unicodedata.normalize("NFC", " ".join(text.split())).casefold()
 
 
-def natural(text: str) -> tuple[tuple[int, int, str], ...]:
-    """Sort key in which "image 9" stands before "image 10"."""
-    parts = (part for part in _DIGITS.split(folded(text)) if part)
-    return tuple((0, int(part), "") if part.isdecimal() else (1, 0, part) for part in parts)
+def natural(text: str) -> str:
+    """Sort key in which "image 9" stands before "image 10".
+
+    One text, not a tuple of parts: of hundreds of thousands of names, those took half a second to be let go.
+    """
+    return "".join(_key(part) for part in _DIGITS.split(folded(text)) if part)
+
+
+def _key(part: str) -> str:
+    """A number before any text and behind all that have fewer digits; a text before any that it begins."""
+    if not part.isdecimal():
+        return f"\x02{part}\x00"
+    digits = str(int(part)) if len(part) < _LONGEST else part
+    return f"\x01{chr(len(digits))}{digits}"
 
 
 def by_name(items: Sequence[int], name: Callable[[int], str]) -> Iterator[npt.NDArray[np.int64] | None]:
@@ -63,18 +74,23 @@ def by_name(items: Sequence[int], name: Callable[[int], str]) -> Iterator[npt.ND
 
     Few are in order at once. A sort of very many texts would hold the interpreter for seconds, in any thread.
     """
-    blocks, found = [], list[int]()
+    keys: list[str] = []
+    blocks = []
     for start in range(0, len(items), _BLOCK):
-        some = items[start : start + _BLOCK]
-        blocks.append(sorted((natural(name(item)), item, start + k) for k, item in enumerate(some)))
+        keys += (f"{natural(name(item))}\x00{item:020d}" for item in items[start : start + _BLOCK])
+        blocks.append(sorted(range(start, len(keys)), key=keys.__getitem__))
         if len(items) > _BLOCK:
             yield None
-    merged = heapq.merge(*blocks)
-    while part := [place for *_, place in itertools.islice(merged, _BLOCK)]:
-        found += part
-        if len(found) < len(items):
+    places, count = np.zeros(len(items), np.int64), 0
+    merged = heapq.merge(*blocks, key=keys.__getitem__)
+    while part := list(itertools.islice(merged, _BLOCK)):
+        places[count : count + len(part)] = part
+        count += len(part)
+        for place in part:
+            keys[place] = ""  # let go a few at a time
+        if count < len(items):
             yield None
-    yield np.array(found, np.int64)
+    yield places
 
 
 class ClusterTable:

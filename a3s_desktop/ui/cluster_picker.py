@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Mapping, Sequence
 
+import numpy as np
 from PySide6.QtCore import QEvent, QObject, Qt, Signal, Slot
 from PySide6.QtGui import QKeyEvent
 from PySide6.QtWidgets import QDialog, QHBoxLayout, QLabel, QPushButton, QVBoxLayout, QWidget
 
+from a3s_desktop.core.types import IndexArray
 from a3s_desktop.i18n import tr
 from a3s_desktop.ui.cluster_order import folded
 from a3s_desktop.ui.cluster_rows import Row, RowList
@@ -20,6 +22,38 @@ MOST = 300  # rows that are shown at once
 _TO_THE_LIST = (Qt.Key.Key_Up, Qt.Key.Key_Down, Qt.Key.Key_PageUp, Qt.Key.Key_PageDown)
 
 
+class ClusterRows:
+    """All clusters that can be chosen, as columns: of tens of thousands, rows are made of those that are shown.
+
+    Parameters
+    ----------
+    clusters, sizes, covers : int, shape (k,)
+        Largest first.
+    names : mapping of int to str
+        Of the clusters that have one; may hold others.
+    """
+
+    def __init__(self, clusters: IndexArray, sizes: IndexArray, covers: IndexArray, names: Mapping[int, str]) -> None:
+        self._clusters, self._sizes, self._covers, self._names = clusters, sizes, covers, names
+
+    def largest(self, count: int, without: Collection[int]) -> list[Row]:
+        """The first ones."""
+        most = count + len(without)
+        return self._rows(np.arange(min(most, len(self._clusters))), without)[:count]
+
+    def found(self, text: str, without: Collection[int]) -> list[Row]:
+        """Those whose number is a folded text, or whose name holds it; largest first."""
+        wanted = [cluster for cluster, name in self._names.items() if text in folded(name)]
+        if text.isdecimal():
+            wanted.append(int(text[:18]))
+        return self._rows(np.flatnonzero(np.isin(self._clusters, np.array(wanted, np.int64))), without)
+
+    def _rows(self, places: IndexArray, without: Collection[int]) -> list[Row]:
+        columns = (column[places].tolist() for column in (self._clusters, self._sizes, self._covers))
+        return [Row(c, size, self._names.get(c, ""), cover) for c, size, cover in zip(*columns, strict=True)
+                if c not in without]  # fmt: skip
+
+
 class ClusterPicker(QDialog):
     """See the module.
 
@@ -29,8 +63,7 @@ class ClusterPicker(QDialog):
     loader : ImageLoader
     items : ViewItems
     title, button : str
-    rows : sequence of Row
-        All clusters that can be chosen, largest first.
+    rows : ClusterRows
 
     Signals
     -------
@@ -42,14 +75,14 @@ class ClusterPicker(QDialog):
 
     def __init__(
         self, parent: QWidget | None, loader: ImageLoader, items: ViewItems, title: str, button: str,
-        rows: Sequence[Row],
+        rows: ClusterRows,
     ) -> None:  # fmt: skip
         super().__init__(parent)
         self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         self.setWindowModality(Qt.WindowModality.WindowModal)
         self.setWindowTitle(title)
         self.resize(460, 520)
-        self._all = list(rows)
+        self._all = rows
         self._near: list[Row] = []
         self.search = SearchField(tr("Name or number"), tr("Find a cluster by name or number"))
         self.list = RowList(loader, "cluster picker", tr("Clusters to choose from"))
@@ -102,7 +135,7 @@ class ClusterPicker(QDialog):
     def _filter(self) -> None:
         text = folded(self.search.text())
         near = {row.cluster for row in self._near}
-        rows = [*self._near, *(row for row in self._all if row.cluster not in near)]
+        rows = [*self._near, *(self._all.found(text, near) if text else self._all.largest(MOST, near))]
         if text:
             exact = [row for row in rows if str(row.cluster) == text or folded(row.name) == text]
             known = {row.cluster for row in exact}

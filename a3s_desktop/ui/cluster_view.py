@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+import numpy as np
 from PySide6.QtCore import (
     QEvent,
     QModelIndex,
@@ -27,6 +28,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
+from a3s_desktop.core.types import IndexArray
 from a3s_desktop.i18n import tr, trn
 from a3s_desktop.ui.enlarged_view import EnlargedView
 from a3s_desktop.ui.image_loader import SOON, ImageLoader
@@ -89,7 +91,7 @@ class ClusterView(QWidget):
     @property
     def members(self) -> tuple[int, ...]:
         """The items that are shown, in order."""
-        return self._model.members
+        return tuple(self._model.members.tolist())
 
     @property
     def list_view(self) -> QListView:
@@ -101,16 +103,18 @@ class ClusterView(QWidget):
         self.clear()
         self._model.items = items
 
-    def show_cluster(self, cluster: int, members: Sequence[int]) -> None:
+    def show_cluster(self, cluster: int, members: Sequence[int] | IndexArray) -> None:
         """Show the images of a cluster. The place in the grid is kept where it is the same cluster as before."""
         kept = self._list.verticalScrollBar().value() if cluster == self._cluster else 0
         chosen = self._list.currentIndex().data(ITEM_ROLE) if cluster == self._cluster else None
         self._cluster = cluster
-        if tuple(members) != self._model.members:
+        wanted = np.array(members, np.int64)
+        if not np.array_equal(wanted, self._model.members):
             self._forget()
-            self._model.set_members(members)
-            if chosen in self._model.members:
-                self._list.setCurrentIndex(self._model.index(self._model.members.index(chosen)))
+            self._model.set_members(wanted)
+            places = np.flatnonzero(wanted == (-1 if chosen is None else chosen))
+            if len(places):
+                self._list.setCurrentIndex(self._model.index(int(places[0])))
             self._list.doItemsLayout()
             self._list.verticalScrollBar().setValue(kept)
         count = len(self._model.members)
@@ -125,7 +129,7 @@ class ClusterView(QWidget):
         """Show the hint instead of a cluster."""
         self._cluster = None
         self._forget()
-        self._model.set_members(())
+        self._model.set_members(np.zeros(0, np.int64))
         self._stack.setCurrentWidget(self._hint)
 
     def set_pair(self, left: int | None, right: int | None = None) -> None:
@@ -140,8 +144,8 @@ class ClusterView(QWidget):
             return
         if self._enlarged is None:
             self._enlarged = EnlargedView(self._loader, self)
-        self._enlarged.show_members(self._model.items, self._model.members, index.row())
-        self.itemEnlarged.emit(self._model.members[index.row()])
+        self._enlarged.show_members(self._model.items, self.members, index.row())
+        self.itemEnlarged.emit(int(self._model.members[index.row()]))
 
     def _build(self) -> None:
         view = self._list

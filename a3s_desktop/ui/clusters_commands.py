@@ -5,8 +5,10 @@ from __future__ import annotations
 import enum
 from typing import TYPE_CHECKING
 
+import numpy as np
 from PySide6.QtCore import QObject, QPoint, QRect, Qt, Slot
 
+from a3s_desktop.core.types import IndexArray
 from a3s_desktop.i18n import tr, trn
 from a3s_desktop.session.overview import ClusterSummary
 from a3s_desktop.ui.bridge import Bridge
@@ -134,9 +136,9 @@ class ClusterCommands(QObject):
         state = self._bridge.state
         return int(state.labels[cluster.cover[0]]) if state is not None and cluster.cover else cluster.id
 
-    def _chosen_items(self) -> tuple[int, ...]:
+    def _chosen(self) -> IndexArray:
         row = self._page.singles.list.marked() if self._page.mode is Mode.SINGLES else None
-        return (row.item,) if row is not None else self._page.pane.grid.chosen_items()
+        return np.array([row.item]) if row is not None else self._page.pane.grid.chosen()
 
     # what the person does
 
@@ -180,11 +182,11 @@ class ClusterCommands(QObject):
 
     @Slot()
     def _move(self) -> None:
-        self._do.pick_move(self._chosen_items())
+        self._do.pick_move(self._chosen())
 
     @Slot()
     def _junk(self) -> None:
-        self._do.junk(self._chosen_items())
+        self._do.junk(tuple(self._chosen().tolist()))
 
     @Slot()
     def _restore(self) -> None:

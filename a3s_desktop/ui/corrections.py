@@ -8,6 +8,7 @@ import numpy as np
 from PySide6.QtCore import QObject, Signal, Slot
 from PySide6.QtWidgets import QWidget
 
+from a3s_desktop.core.types import IndexArray
 from a3s_desktop.errors import A3SError, NameTakenError
 from a3s_desktop.i18n import tr, trn
 from a3s_desktop.session.operations import Finish, Junk, Merge, Move, Operation, Rename, Reopen, Restore, SplitOff
@@ -15,7 +16,7 @@ from a3s_desktop.session.overview import Home
 from a3s_desktop.session.state import SessionState
 from a3s_desktop.settings import SettingsStore
 from a3s_desktop.ui.bridge import Bridge
-from a3s_desktop.ui.cluster_picker import ClusterPicker
+from a3s_desktop.ui.cluster_picker import ClusterPicker, ClusterRows
 from a3s_desktop.ui.cluster_rows import Row
 from a3s_desktop.ui.dialogs import ask
 from a3s_desktop.ui.engine_room import Reading
@@ -128,23 +129,22 @@ class Corrections(QObject):
 
     # choosing a cluster
 
-    def pick_move(self, items: tuple[int, ...]) -> None:
+    def pick_move(self, chosen: IndexArray) -> None:
         """Ask where images belong, then move them."""
         state = self._bridge.state
-        if not items:
+        if not len(chosen):
             self.refused.emit(tr("No image is selected."))
         elif state is not None and self.possible:
-            chosen = np.array(items)
             own = int(state.labels[chosen[0]])
             alone = bool((state.labels[chosen] == own).all())  # they are of one cluster; and all of it is chosen:
             whole = alone and np.count_nonzero(state.labels == own) == np.count_nonzero(
                 flags(chosen, len(state.labels))
             )
-            title = trn("Move {n} image to", "Move {n} images to", len(items))
+            title = trn("Move {n} image to", "Move {n} images to", len(chosen))
             self._pick(state, title, tr("Move"), {own} if whole else set())
             assert self._picker is not None
-            self._picker.picked.connect(partial(self._picked_move, items))
-            self._homes.ask(items[:_ASKED])
+            self._picker.picked.connect(partial(self._picked_move, chosen))
+            self._homes.ask(tuple(chosen[:_ASKED].tolist()))
 
     def pick_merge(self, cluster: int) -> None:
         """Ask what a cluster is to be merged with, then show what comes of it."""
@@ -170,16 +170,16 @@ class Corrections(QObject):
         self._picker = picker
         picker.open()
 
-    def _all_rows(self, state: SessionState, without: set[int]) -> list[Row]:
+    @staticmethod
+    def _all_rows(state: SessionState, without: set[int]) -> ClusterRows:
         sizes = np.bincount(state.labels)
         sizes[state.labels[state.is_junk]] = 0
         covers = np.zeros(len(sizes), np.int64)
         covers[state.labels[::-1]] = np.arange(len(state.labels))[::-1]
         ids = np.flatnonzero(sizes)
-        order = ids[np.lexsort((ids, -sizes[ids]))].tolist()
-        names = state.names
-        columns = zip(order, sizes[order].tolist(), covers[order].tolist(), strict=True)
-        return [Row(c, size, names.get(c, ""), cover) for c, size, cover in columns if c not in without]
+        ids = ids[~np.isin(ids, list(without))]
+        ids = ids[np.argsort(-sizes[ids], kind="stable")]
+        return ClusterRows(ids, sizes[ids], covers[ids], state.names)
 
     @Slot(object)
     def _near_came(self, homes: tuple[Home, ...]) -> None:
@@ -200,8 +200,8 @@ class Corrections(QObject):
             tuple(Home(-1, g[0].cluster, sum(h.likeness for h in g) / total, g[0].cover) for g in best[:_NEAREST])
         )
 
-    def _picked_move(self, items: tuple[int, ...], row: Row) -> None:
-        self.move(items, row.cover)
+    def _picked_move(self, chosen: IndexArray, row: Row) -> None:
+        self.move(tuple(chosen.tolist()), row.cover)
 
     def _picked_merge(self, item: int, row: Row) -> None:
         state = self._bridge.state

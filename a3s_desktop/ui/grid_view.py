@@ -30,6 +30,12 @@ _MOST_PARTS = 300  # of a selection that is made at once
 _SETTLED = 60  # ms without scrolling
 
 
+def ascending(rows: IndexArray) -> IndexArray:
+    """Rows in order, each once. ``np.unique`` keeps a table of all: .6 s for 700,000, which mostly are in order."""
+    ordered = np.sort(rows, kind="stable")
+    return ordered[np.diff(ordered, prepend=-1) != 0]
+
+
 class GridView(QListView):
     """See the module.
 
@@ -115,7 +121,7 @@ class GridView(QListView):
         if len(parts) == 1:
             return np.arange(parts[0].top(), parts[0].bottom() + 1)
         rows = [np.arange(part.top(), part.bottom() + 1) for part in parts]
-        return np.unique(np.concatenate(rows)) if rows else np.zeros(0, np.int64)
+        return ascending(np.concatenate(rows)) if rows else np.zeros(0, np.int64)
 
     def chosen_count(self) -> int:
         """How many rows are selected."""
@@ -125,7 +131,7 @@ class GridView(QListView):
     def choose(self, rows: Iterable[int], current: int = -1) -> None:
         """Select these rows instead of what was selected; ``current`` gets the keyboard's place."""
         model = self.model()
-        wanted = np.unique(rows if isinstance(rows, np.ndarray) else np.fromiter(rows, np.int64))
+        wanted = ascending(rows if isinstance(rows, np.ndarray) else np.fromiter(rows, np.int64))
         starts = np.flatnonzero(np.diff(wanted, prepend=-2) != 1)
         if len(starts) > _MOST_PARTS:
             starts = starts[:0]  # Qt compares every part with every other one: minutes for thousands
@@ -137,6 +143,10 @@ class GridView(QListView):
         if current >= 0:
             self.selectionModel().setCurrentIndex(model.index(current, 0), flags.NoUpdate)
         self.selectionModel().select(selection, flags.ClearAndSelect)
+
+    def selectAll(self) -> None:
+        """Qt's own takes three times as long for very many."""
+        self.choose(np.arange(self.model().rowCount()), self.currentIndex().row())
 
     def visualRegionForSelection(self, selection: QItemSelection) -> QRegion:
         """What to paint anew: Qt would ask for the place of every single row."""

@@ -14,11 +14,13 @@ from PySide6.QtCore import (
     QRect,
     QSize,
     Qt,
+    QTimer,
     Slot,
 )
 from PySide6.QtGui import QColor, QFontMetrics, QPainter, QPen
 from PySide6.QtWidgets import QStyle, QStyledItemDelegate, QStyleOptionViewItem, QWidget
 
+from a3s_desktop.core.types import IndexArray
 from a3s_desktop.i18n import percent, tr
 from a3s_desktop.ui.enlarged_view import EnlargedView
 from a3s_desktop.ui.grid_view import GridView
@@ -29,6 +31,7 @@ from a3s_desktop.ui.plain import plain_tip
 from a3s_desktop.ui.row_model import RowModel
 from a3s_desktop.ui.theme import RADIUS_SMALL, SPACE_1, SPACE_2, scaled_font, tokens
 
+_MANY = 100_000  # rows that take Qt longer to lay out than a few frames
 CELL = 128  # smallest width of a cell, logical pixels
 ITEMS_MIME = "application/x-a3s-items"
 MEMBER_ROLE = Qt.ItemDataRole.UserRole + 1
@@ -144,6 +147,8 @@ class MemberGrid(GridView):
         self._members = Members(self.pictures, self)
         self._delegate = MemberDelegate(self.pictures, self)
         self._enlarged: EnlargedView | None = None
+        self._paint = QTimer(self, singleShot=True, interval=0)
+        self._paint.timeout.connect(self._paint_again)
         self.setModel(self._members)
         self.setItemDelegate(self._delegate)
         self.fitted.connect(self._widened)
@@ -170,6 +175,9 @@ class MemberGrid(GridView):
         row, top = self.currentIndex().row(), self.verticalScrollBar().value()
         chosen = before.items[self.chosen_places()] if keep else before.items[:0]
         self.pictures.drop()
+        if len(new) > _MANY:  # Qt lays out every row: they are painted in the next turn of the event loop
+            self.setUpdatesEnabled(False)
+            self._paint.start()
         self._members.set_rows(new)
         if not len(new):
             return
@@ -183,9 +191,13 @@ class MemberGrid(GridView):
             self.choose([], 0)
         self.verticalScrollBar().setValue(top if keep else 0)
 
-    def chosen_items(self) -> tuple[int, ...]:
+    def chosen(self) -> IndexArray:
         """The selected items."""
-        return tuple(self._members.rows.items[self.chosen_places()].tolist())
+        return self._members.rows.items[self.chosen_places()]
+
+    def chosen_items(self) -> tuple[int, ...]:
+        """The same as a tuple."""
+        return tuple(self.chosen().tolist())
 
     @Slot(QModelIndex)
     def enlarge(self, index: QModelIndex) -> None:
@@ -195,6 +207,10 @@ class MemberGrid(GridView):
         if self._enlarged is None:
             self._enlarged = EnlargedView(self._loader, self)
         self._enlarged.show_members(self.pictures.items, self.items, index.row())
+
+    @Slot()
+    def _paint_again(self) -> None:
+        self.setUpdatesEnabled(True)
 
     @Slot(int)
     def _widened(self, width: int) -> None:

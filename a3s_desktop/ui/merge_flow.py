@@ -134,8 +134,10 @@ class MergeFlow(QObject):
     def _on_found(self, found: tuple[Disagreement, ...]) -> None:
         state = self._bridge.state
         if self.dialog is not None and state is not None:
-            ids, sizes = np.unique(state.labels, return_counts=True)
-            self.dialog.show_all(found, dict(zip(ids.tolist(), sizes.tolist(), strict=True)), not state.read_only)
+            sizes = np.bincount(state.labels)
+            ids = np.flatnonzero(sizes)
+            known = dict(zip(ids.tolist(), sizes[ids].tolist(), strict=True))
+            self.dialog.show_all(found, known, not state.read_only)
 
     @Slot(object)
     def _on_ours(self, one: Disagreement) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
-from PySide6.QtCore import QObject, Slot
+from PySide6.QtCore import QObject, QTimer, Slot
 from PySide6.QtWidgets import QDockWidget
 
 from a3s_desktop.session.state import Change, ChangeKind, SessionState
@@ -41,6 +41,10 @@ class Panels(QObject):
         self._view = cluster_view
         self._dock = cluster_dock
         self._followed: int | None = None  # an image of the cluster that is shown: ids may change, it stays
+        self._emphasis = QTimer(self, singleShot=True, interval=0)
+        self._emphasis.timeout.connect(self._emphasise)
+        self._following = QTimer(self, singleShot=True, interval=0)  # the answer's next pair is painted first
+        self._following.timeout.connect(self._follow)
         bridge.opened.connect(self._on_opened)
         bridge.closed.connect(self._on_closed)
         bridge.stateChanged.connect(self._on_state_changed)
@@ -64,9 +68,20 @@ class Panels(QObject):
             return
         if self._followed is None or self._followed not in members:
             self._followed = int(members[0])
-        self._view.show_cluster(cluster, members.tolist())
-        if self._panel is not None:
-            self._panel.map.set_selected_cluster(cluster)
+        self._view.show_cluster(cluster, members)
+        self._emphasis.start()
+
+    @Slot()
+    def _emphasise(self) -> None:
+        """Mark the cluster that is shown on the map."""
+        if self._panel is not None and self._view.cluster is not None:
+            self._panel.map.set_selected_cluster(self._view.cluster)
+
+    @Slot()
+    def _follow(self) -> None:
+        state = self._bridge.state
+        if state is not None and self._followed is not None:
+            self._show(int(state.labels[self._followed]))
 
     @Slot(object)
     def _on_opened(self, opened: Opened) -> None:
@@ -101,4 +116,4 @@ class Panels(QObject):
             self._panel.map.set_pair(*pair)
         self._view.set_pair(*pair)
         if self._followed is not None and len(change.moved):
-            self._show(int(state.labels[self._followed]))
+            self._following.start()

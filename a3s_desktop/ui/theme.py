@@ -13,6 +13,7 @@ its paint event, so a change of theme needs no signal: the palette change repain
 from __future__ import annotations
 
 from dataclasses import fields
+from functools import cache, lru_cache
 
 from PySide6.QtCore import QByteArray, QRectF, QSize, Qt
 from PySide6.QtGui import (
@@ -30,6 +31,7 @@ from PySide6.QtSvg import QSvgRenderer
 from PySide6.QtWidgets import QApplication, QStyleFactory, QWidget
 
 from a3s_desktop.resources import resource
+from a3s_desktop.ui.dressing import dress
 from a3s_desktop.ui.theme_tokens import (
     CLUSTERS_DARK,
     CLUSTERS_LIGHT,
@@ -118,7 +120,7 @@ def apply_theme(app: QApplication, mode: str = "system", text_size: int | None =
     if app.font() != base_font():  # all widgets would be laid out anew
         app.setFont(base_font())
     app.setPalette(palette(chosen))
-    app.setStyleSheet(style_sheet(chosen, QFont(base_font()).pointSizeF()))
+    dress(app, style_sheet(chosen, QFont(base_font()).pointSizeF()))
     return chosen
 
 
@@ -126,11 +128,16 @@ def base_font() -> QFont:
     """The font of running text: the system's, but a good family and a readable size where the system has no opinion."""
     font = QFontDatabase.systemFont(QFontDatabase.SystemFont.GeneralFont)
     if font.family().lower() in {"", "sans", "sans serif", "sans-serif", "dejavu sans"}:
-        font.setFamily(next(filter(QFontDatabase.hasFamily, _FAMILIES), font.family()))
+        font.setFamily(_good_family() or font.family())
     app = QApplication.instance()
     share = (app.property(_TEXT_PROPERTY) if app is not None else None) or 100
     font.setPointSizeF(max(font.pointSizeF(), 10.0) * share / 100)
     return font
+
+
+@cache
+def _good_family() -> str:
+    return next(filter(QFontDatabase.hasFamily, _FAMILIES), "")
 
 
 def scaled_font(step: str, bold: bool = False) -> QFont:
@@ -177,10 +184,8 @@ def icon(name: str, colour: str | None = None, size: int = ICON) -> QIcon:
 
     An unknown name gives an empty icon. Icons do not follow a change of theme; ask again (see `Shortcuts.retheme`).
     """
-    path = resource("icons", f"{name}.svg")
-    if not name or not path.is_file():
+    if not _drawing(name):
         return QIcon()
-    source = path.read_bytes()
     t = tokens()
     result = QIcon()
     states = (
@@ -192,9 +197,9 @@ def icon(name: str, colour: str | None = None, size: int = ICON) -> QIcon:
     # Only what a screen can show: eighty icons take a third of the start.
     app = QApplication.instance()
     fine = isinstance(app, QApplication) and app.devicePixelRatio() > 1
-    for mode, state, paint in states:
-        for ratio in (1.0, 2.0) if fine else (1.0,):
-            result.addPixmap(_render(source, paint, size, ratio), mode, state)
+    for ratio in (1.0, 2.0) if fine else (1.0,):
+        for mode, state, paint in states:
+            result.addPixmap(icon_pixmap(name, paint, size, ratio), mode, state)
     return result
 
 
@@ -204,11 +209,16 @@ def icon_pixmap(name: str, colour: str, size: int, ratio: float = 1.0) -> QPixma
     pixmap = QPixmap()
     if QPixmapCache.find(key, pixmap):
         return pixmap
-    path = resource("icons", f"{name}.svg")
-    if path.is_file():
-        pixmap = _render(path.read_bytes(), colour, size, ratio)
+    if source := _drawing(name):
+        pixmap = _render(source, colour, size, ratio)
         QPixmapCache.insert(key, pixmap)
     return pixmap
+
+
+@cache
+def _drawing(name: str) -> bytes:
+    path = resource("icons", f"{name}.svg")
+    return path.read_bytes() if name and path.is_file() else b""
 
 
 def _render(source: bytes, colour: str, size: int, ratio: float) -> QPixmap:
@@ -230,6 +240,7 @@ def set_role(widget: QWidget, **properties: str) -> None:
     widget.style().polish(widget)
 
 
+@lru_cache(maxsize=4)
 def style_sheet(t: Tokens, base: float) -> str:
     """The style sheet of ``resources/style/app.qss`` with the tokens filled in.
 

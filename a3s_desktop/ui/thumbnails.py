@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, Protocol
 
+import numpy as np
 from PySide6.QtCore import QModelIndex, QObject, QPersistentModelIndex, QRect, QSize, Qt, Signal
 from PySide6.QtGui import QColor, QPainter, QPainterPath, QPen
 from PySide6.QtWidgets import QStyle, QStyledItemDelegate, QStyleOptionViewItem, QWidget
 
+from a3s_desktop.core.types import IndexArray
 from a3s_desktop.ui.image_loader import ImageLoader
 from a3s_desktop.ui.plain import plain_tip
 from a3s_desktop.ui.row_model import RowModel
@@ -36,24 +37,24 @@ class MembersModel(RowModel):
     def __init__(self, parent: QObject | None = None) -> None:
         super().__init__(parent)
         self.items: ViewItems | None = None
-        self._members: tuple[int, ...] = ()
+        self._members = np.zeros(0, np.int64)
 
     @property
-    def members(self) -> tuple[int, ...]:
+    def members(self) -> IndexArray:
         """Items in the order of the rows."""
         return self._members
 
-    def set_members(self, members: Sequence[int]) -> None:
+    def set_members(self, members: IndexArray) -> None:
         """Replace all rows."""
         self.beginResetModel()
-        self._members = tuple(map(int, members))
+        self._members = members
         self.replace_rows(len(self._members))
         self.endResetModel()
 
     def data(self, index: _Index, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
         if not index.isValid() or self.items is None:
             return None
-        item = self._members[index.row()]
+        item = int(self._members[index.row()])
         if role == ITEM_ROLE:
             return item
         if role in (Qt.ItemDataRole.DisplayRole, Qt.ItemDataRole.AccessibleTextRole):

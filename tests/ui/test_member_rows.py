@@ -50,3 +50,14 @@ def test_names_in_steps_come_in_the_order_of_one_sort(monkeypatch: pytest.Monkey
     assert all(step is None for step in steps)
     assert (len(steps) > 0) == (count > 10)
     assert [items[k] for k in places] == sorted(items, key=lambda item: (natural(names[item]), item))
+
+
+def test_numbers_in_names_stand_by_their_size() -> None:
+    names = ["b", "a10", "a9", "a", "a 9", "a09b", "a9b", "A9c", "9", "10", "", "a9 1", "a100000000000000000000", "ab1"]
+    places = next(by_name(range(len(names)), names.__getitem__))
+    assert places is not None
+    assert sorted(places) == list(range(len(names)))
+    order = [names[k] for k in places]
+    for first, second in (("9", "10"), ("a9", "a10"), ("a9", "a9b"), ("a9b", "A9c"), ("a10", "ab1"), ("ab1", "b"),
+                          ("a10", "a100000000000000000000"), ("", "9"), ("a", "a9")):  # fmt: skip
+        assert order.index(first) < order.index(second)

@@ -24,6 +24,7 @@ from a3s_desktop.storage.workspace import open_workspace
 from a3s_desktop.ui import main_window
 from a3s_desktop.ui.dialogs import MessageDialog
 from a3s_desktop.ui.export_dialog import ExportDialog, ExportRequest
+from a3s_desktop.ui.jobs import Worker
 from a3s_desktop.ui.program import Program
 from a3s_desktop.ui.theme import apply_theme
 from tests.ui.pair_project import make_project
@@ -138,6 +139,7 @@ def test_start_open_close(desk, project, settings):
     assert desk.page() is desk.program.pages.start
     assert not desk.window.dock("map").isVisible()
     desk.until(lambda: desk.program.pages.start.model.index(0).data() == "project")
+    desk.until(lambda: not desk.program.jobs.busy(Worker.ENGINE))  # the list may be there before all is put away
     open_workspace(project).close()  # the lock is free again
 
 
