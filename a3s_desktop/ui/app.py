@@ -42,7 +42,6 @@ __all__ = ["main", "make_application", "speak"]
 
 TRACE_VARIABLE = "A3S_TRACE_FILE"  # see trace.py
 _DEPTH = 15  # bits of a pixel from which on Qt can draw on an X11 display; below it would leave a black window
-_DISPLAY_GONE = "The X11 connection broke: "  # what Qt says last when Xlib has lost its display
 _FAILED_STARTS = 2  # in a row, after which safe mode is offered
 # The GUI thread asks for the interpreter after every Qt call; a worker that computes in Python gives it up this often.
 _SWITCH = 0.001  # seconds
@@ -242,7 +241,7 @@ def _quit(_number: int, _frame: object) -> None:
 def _log_qt(kind: QtMsgType, context: QMessageLogContext, message: str) -> None:
     category = f"{context.category}: " if context.category else ""
     logging.getLogger("qt").log(qt_level(kind.name), "%s%s", category, message)
-    if message.startswith(_DISPLAY_GONE):
+    if message.partition(":")[0] == "The X11 connection broke":  # what Qt says last when Xlib has lost its display
         # Xlib calls exit() next, which takes the data of native libraries from under the threads that work with them:
         # now and then a crash, of which the next start would tell. Every answer is on the disk already.
         logging.shutdown()
