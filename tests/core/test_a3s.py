@@ -34,6 +34,19 @@ def answer_all(case: Case, engine: Engine, most: int = 10_000) -> list[tuple[Que
     return given_answers
 
 
+def carried_out_and_replayed(case: Case, operations: list[tuple]) -> None:
+    """Undo after an answer is identity, look-ahead changes nothing, contradictions are refused: see `Session`."""
+    session = Session(case)
+    for operation in operations:
+        session.apply(*operation)
+        check_at_rest(session.engine)
+    again = session.replayed()
+    assert (again.question, again.digest()) == (session.engine.question, session.engine.digest())
+    check_derived(case, session.engine)
+    session.apply("undo", len(session.done))
+    check_at_rest(session.engine)
+
+
 def is_truth(engine: Engine, case: Case) -> bool:
     pairs = set(zip(engine.labels.tolist(), case.classes.tolist(), strict=True))
     return len(pairs) == len(set(engine.labels.tolist())) == len(set(case.classes.tolist()))
@@ -51,16 +64,7 @@ BY_WAY_OF_JUNK = [(Answer.JUNK_LEFT,), ("truth", 2), (Answer.JUNK_RIGHT,)]
 @example(random_case(3188, 8, 1, 0.0), [*BY_WAY_OF_JUNK, ("impose", 0, 1, Answer.SAME)])
 @example(random_case(3188, 8, 1, 0.0), [*BY_WAY_OF_JUNK, ("correct", "merge", 1, 3, 1), ("truth", 1)])
 def test_every_sequence_equals_a_replay_of_what_is_in_force(case: Case, operations: list[tuple]) -> None:
-    """Undo after an answer is identity, look-ahead changes nothing, contradictions are refused: see `Session`."""
-    session = Session(case)
-    for operation in operations:
-        session.apply(*operation)
-        check_at_rest(session.engine)
-    again = session.replayed()
-    assert (again.question, again.digest()) == (session.engine.question, session.engine.digest())
-    check_derived(case, session.engine)
-    session.apply("undo", len(session.done))
-    check_at_rest(session.engine)
+    carried_out_and_replayed(case, operations)
 
 
 @settings(max_examples=25)
@@ -336,15 +340,7 @@ def test_joins_that_are_left_for_the_next_answers_are_undone_and_replayed_as_all
         patch.setattr(a3s_module, "JOINS_AT_ONCE", 1)
         patch.setattr(a3s_module, "ANSWERS_BEFORE_JOINING", 0)
         patch.setattr(a3s_module, "SURE", 0.5)
-        session = Session(case)
-        for operation in operations:
-            session.apply(*operation)
-            check_at_rest(session.engine)
-        again = session.replayed()
-        assert (again.question, again.digest()) == (session.engine.question, session.engine.digest())
-        check_derived(case, session.engine)
-        session.apply("undo", len(session.done))
-        check_at_rest(session.engine)
+        carried_out_and_replayed(case, operations)
 
 
 # --- the smallest and plainest data
