@@ -153,7 +153,7 @@ class Chances:
                 self._logit[part] = self._sign * found + (steepest * self._largest + _MARGIN)
         if other:
             self._score_all(kind, steepest * self._largest + _MARGIN)
-            self._hot = (self._logit >= self._needed).nonzero()[0]
+            self._hot = np.flatnonzero(self._logit >= self._needed)
             self._gain = np.full(len(self._hot), np.nan)
         elif len(places):
             hot = places[self._logit[places] >= self._needed[places]]
@@ -167,7 +167,7 @@ class Chances:
     def likely(self, least: float) -> Places:
         """Places of the candidates whose chance may be at least so much, ascending."""
         limit = np.log(least / (1.0 - least)) if least > 0.0 else -np.inf
-        return ((self._logit >= limit) & (self._most > 0.0)).nonzero()[0]
+        return np.flatnonzero((self._logit >= limit) & (self._most > 0.0))
 
     def best(self, first: Ids, second: Ids, gains: Callable[[Places], Values]) -> Iterator[tuple[float, int]]:
         """Gains above zero and places, largest gain first (ties: the smaller ``first``, then ``second``), computed
@@ -181,13 +181,13 @@ class Chances:
         """
         above, wanted = np.inf, WANTED
         while True:
-            unknown = np.isnan(self._gain).nonzero()[0]
+            unknown = np.flatnonzero(np.isnan(self._gain))
             if len(unknown):
                 self._gain[unknown] = gains(self._hot[unknown])
             least = self._floor * (1.0 + _MARGIN) + 1e-8 if self._floor > 0.0 else 0.0  # gains are rounded
             count = _FIRST
             while above > least:
-                left = ((self._gain < above) & (self._gain > least)).nonzero()[0]
+                left = np.flatnonzero((self._gain < above) & (self._gain > least))
                 level = least
                 if len(left) > count:
                     level = np.partition(self._gain[left], -count)[-count]
@@ -229,7 +229,7 @@ class Chances:
         weights = (self._sign * self._weights).astype(np.float32)
         np.matmul(weights[0], self._copy, out=self._logit.reshape(-1, _BLOCK))
         if kind is not None:
-            other = kind.nonzero()[0]
+            other = np.flatnonzero(kind)
             self._logit[other] = self._copy[other // _BLOCK, :, other % _BLOCK] @ weights[1]
         self._logit += np.float32(slack)
 
@@ -247,7 +247,7 @@ class Chances:
         self._floor = float(np.partition(tops, -wanted)[-wanted]) if len(tops) > wanted else 0.0
         for at in range(0, len(gain), _BLOCK):
             self._needed[at : at + _BLOCK] = self._needed_for(self._most[at : at + _BLOCK])
-        self._hot = (self._logit >= self._needed).nonzero()[0]
+        self._hot = np.flatnonzero(self._logit >= self._needed)
         self._gain = np.full(len(self._hot), np.nan)
 
     def _make_room(self, count: int, anew: bool) -> None:
@@ -267,7 +267,7 @@ def exactly(rows: Values, weights: Sequence[Values], kind: Flags | None = None) 
     """P(same) of some rows, those of the second ``kind`` by the second of the weights."""
     found = probability(rows, weights[0])
     if kind is not None:
-        other = kind.nonzero()[0]
+        other = np.flatnonzero(kind)
         found[other] = probability(rows.take(other, axis=0), weights[1])
     return found
 
@@ -276,6 +276,6 @@ def logits(rows: Values, weights: Sequence[Values] | Values, kind: Flags | None 
     """Logits of P(same) of very many rows but for the last bits, in one product; the rest as in `exactly`."""
     found = product(rows, weights[0])
     if kind is not None:
-        other = kind.nonzero()[0]
+        other = np.flatnonzero(kind)
         found[other] = product(rows.take(other, axis=0), weights[1])
     return found

@@ -143,7 +143,7 @@ class ClusterGraph(Watcher):
 
     def live(self) -> Places:
         """The slots of all linked pairs, by their smaller, then their larger id."""
-        slots = (self.ends[:, 0] >= 0).nonzero()[0]
+        slots = np.flatnonzero(self.ends[:, 0] >= 0)
         return slots[np.lexsort((self.ends[slots, 1], self.ends[slots, 0]))]
 
     def arrays(self, slots: Places) -> dict[str, npt.NDArray[Any]]:
@@ -194,7 +194,7 @@ class ClusterGraph(Watcher):
         self._detach(gone, moved)
         moved = moved.part(moved.others != kept)
         slots = self._index.find(kept, moved.others)
-        both, new = (slots >= 0).nonzero()[0], (slots < 0).nonzero()[0]
+        both, new = np.flatnonzero(slots >= 0), np.flatnonzero(slots < 0)
         slots = slots[both]
         before = Links(moved.others[both], self.strengths[slots], self.apart[slots])
         joined = before.strengths + moved.strengths[both]
@@ -261,7 +261,7 @@ class ClusterGraph(Watcher):
                 home[samples], self._graph.indptr[samples.astype(np.int64) + 1] - self._graph.indptr[samples]
             )
             other = home[self._graph.indices[edges]]
-            between = (own < other).nonzero()[0]
+            between = np.flatnonzero(own < other)
             key = own[between].astype(np.int64) * width + other[between]
             codes, strengths = self._grouped(key, edges[between])
             yield np.stack(np.divmod(codes, width), axis=1).astype(np.int32), strengths
@@ -310,7 +310,7 @@ class ClusterGraph(Watcher):
 
     def _assign(self, cluster: int, links: Links) -> None:
         slots = self._index.find(cluster, links.others)
-        new = (slots < 0).nonzero()[0]
+        new = np.flatnonzero(slots < 0)
         if len(new):
             others = links.others[new]
             slots[new] = taken = self._take(len(new))

@@ -200,7 +200,7 @@ class Moments:
         sums, turned_sums = np.empty((len(groups), width + 1)), np.empty((len(groups), width + 1))
         sums[:, -1] = np.add.reduceat((rows**2).sum(axis=1), starts)
         totals = np.add.reduceat(rows, starts, axis=0)
-        unknown = np.isnan(self._squares[samples]).nonzero()[0]
+        unknown = np.flatnonzero(np.isnan(self._squares[samples]))
         if len(unknown):
             turned = rows[unknown] @ self._turn
             self._squares[samples[unknown]] = (turned**2).sum(axis=1)

@@ -19,7 +19,7 @@ from a3s_desktop.core.edge_values import GRAIN
 from a3s_desktop.core.forest import Forest
 from a3s_desktop.core.link_model import FACTS, link_strengths
 from a3s_desktop.core.node_table import Inner
-from a3s_desktop.core.runs import run_starts
+from a3s_desktop.core.runs import missing, run_starts
 from a3s_desktop.core.trees import Tree
 from a3s_desktop.core.types import Answer, IntArray
 
@@ -95,9 +95,7 @@ class NodeFacts:
         if known is not None:
             there, old = _places(ids, known.node)
             rows[there] = known.rows[old]
-            missing = np.ones(len(ids), np.bool_)
-            missing[there] = False
-            new = missing.nonzero()[0]
+            new = missing(new, there)
             if self._roots.get(cluster) == root:
                 compared = new
         self._roots[cluster] = root
@@ -125,7 +123,7 @@ class NodeFacts:
         relation, face = self._context.store.relation, self._forest.face
         whole = [
             k
-            for k in ((middle > start) & (end > middle)).nonzero()[0].tolist()  # else nobody can have linked the faces
+            for k in np.flatnonzero((middle > start) & (end > middle)).tolist()  # else nobody can have linked the faces
             if relation(*map(face, self._forest.children(int(nodes[k, 0])))) is Answer.SAME
         ]
         nodes = np.delete(nodes, whole, axis=0)
@@ -152,7 +150,7 @@ class NodeFacts:
         inside = np.zeros(count + 1, np.int64)
         np.add.at(inside, spans[0], 1)
         np.subtract.at(inside, spans[1], 1)
-        used = (np.cumsum(inside[:-1])).nonzero()[0]
+        used = np.flatnonzero(np.cumsum(inside[:-1]))
         some = leaves[used].astype(np.int64)
         counts = np.zeros(count, np.int64)
         counts[used] = graph.indptr[some + 1] - graph.indptr[some]
@@ -170,7 +168,7 @@ class NodeFacts:
     def _between(self, edges: _Edges, sizes: Places, large: Spans) -> tuple[Column, Column, Column]:
         """Of both parts of each node: the largest and the mean similarity, and the shortest edge."""
         count, owner = len(sizes), edges.owner
-        across = ((edges.place >= large[0][owner]) & (edges.place < large[1][owner])).nonzero()[0]
+        across = np.flatnonzero((edges.place >= large[0][owner]) & (edges.place < large[1][owner]))
         values, length = edges.values[across], self._links.length[edges.edge[across]]
         largest, shortest = np.zeros(count), np.full(count, LONGEST)
         starts = run_starts(owner[across])
@@ -186,7 +184,7 @@ class NodeFacts:
         nearest others, and to all the rest than to all others (log ratios)."""
         count, owner, place = len(sizes), edges.owner, edges.place
         within = (place >= small[0][owner]) & (place < small[1][owner])
-        inside, outside = ((place >= 0) & ~within).nonzero()[0], (place < 0).nonzero()[0]
+        inside, outside = np.flatnonzero((place >= 0) & ~within), np.flatnonzero(place < 0)
         nearest = np.minimum(NEAREST, members - sizes)
         near, far = (
             _largest_sums(owner[part], edges.to[part], edges.values[part], nearest) for part in (inside, outside)
@@ -251,7 +249,7 @@ def _places(ids: Places, known: Places) -> tuple[Places, Places]:
     """Which of some ids are known, and where; no id is twice in either."""
     order = np.argsort(known)
     at = np.minimum(np.searchsorted(known[order], ids), len(known) - 1)
-    there = (known[order[at]] == ids).nonzero()[0] if len(known) else np.zeros(0, np.int64)
+    there = np.flatnonzero(known[order[at]] == ids) if len(known) else np.zeros(0, np.int64)
     return there, order[at[there]]
 
 

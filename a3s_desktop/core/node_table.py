@@ -99,7 +99,7 @@ class NodeTable:
     def facts(self) -> Inner:
         """All nodes, in no fixed order."""
         self._renew()
-        return self._at((self._cluster >= 0).nonzero()[0])
+        return self._at(np.flatnonzero(self._cluster >= 0))
 
     @property
     def count(self) -> int:
@@ -110,7 +110,7 @@ class NodeTable:
         """The nodes whose logit of P(same) is at most so much, but for the last bits; in no fixed order."""
         self._renew()
         found = logits(self._rows, (own, guessed), self._guess)
-        return self._at(((found <= logit) & (self._cluster >= 0)).nonzero()[0])
+        return self._at(np.flatnonzero((found <= logit) & (self._cluster >= 0)))
 
     def scored(self, guessed: Column, own: Column, worth: Worth) -> ScoredNodes:
         """All nodes in the order of their worth; only what changed, and the best, are computed.
@@ -192,7 +192,7 @@ class NodeTable:
 
     def _make_room(self, count: int) -> None:
         """Drop what is dead, and make the table half as large again as what is left and comes."""
-        live = (self._cluster >= 0).nonzero()[0]
+        live = np.flatnonzero(self._cluster >= 0)
         room = 3 * (len(live) + count) // 2 + 64
         place = np.full(len(self._cluster) + 1, -1, np.int64)
         place[live] = np.arange(len(live))

@@ -101,7 +101,7 @@ class PairTable:
         self._make_room(int(links.ends.max(initial=-1)) + 1)
         if saved is None:
             self._look_at(live)
-            self._sum_up(np.bincount(links.ends[live].ravel()).nonzero()[0].tolist())
+            self._sum_up(np.flatnonzero(np.bincount(links.ends[live].ravel())).tolist())
             self._stale = [live]
         else:
             self._take_over(live, saved)
@@ -126,13 +126,13 @@ class PairTable:
     def facts(self) -> Pairs:
         """All pairs about which something can be asked, in no fixed order."""
         self._renew()
-        return self._at(self._open().nonzero()[0])
+        return self._at(np.flatnonzero(self._open()))
 
     def alike(self, weights: Column, logit: float) -> Pairs:
         """Those whose logit of P(same) is at least so much, but for the last bits; in no fixed order."""
         self._renew()
         found = logits(self._rows, (weights,))
-        return self._at(((found >= logit) & self._open()).nonzero()[0])
+        return self._at(np.flatnonzero((found >= logit) & self._open()))
 
     def scored(self, weights: Column, worth: Worth) -> Scored:
         """All pairs in the order of their worth; only what changed, and the best, are computed."""
@@ -153,7 +153,7 @@ class PairTable:
         slots = self._chances.likely(least)
         slots = slots[~self._links.apart[slots]]
         chance = exactly(self._rows[slots], (weights,))
-        near = (chance >= least).nonzero()[0]
+        near = np.flatnonzero(chance >= least)
         first, second = self._links.ends[slots[near]].astype(np.int64).T
         return first, second, chance[near]
 
@@ -267,7 +267,7 @@ class PairTable:
         now = np.zeros((len(clusters), 6))
         now[:, 3] = [self._links.size(cluster) for cluster in clusters]
         now[:, 4:] = _FAR
-        linked = counts.nonzero()[0]
+        linked = np.flatnonzero(counts)
         if len(linked):
             starts = (np.cumsum(counts) - counts)[linked]
             owner = np.repeat(np.arange(len(linked)), counts[linked])
@@ -303,7 +303,7 @@ def _two_largest(
 ) -> tuple[Column, Column]:
     """The largest and second largest value of each run, and of two more values ``least`` in each."""
     largest: Column = np.maximum.reduceat(values, starts)
-    first = (values == largest[owner]).nonzero()[0]
+    first = np.flatnonzero(values == largest[owner])
     first = first[run_starts(owner[first])]  # one in each run
     rest = values.copy()
     rest[first] = least

@@ -62,7 +62,7 @@ class Tree(NamedTuple):
 
     def below(self, node: int) -> Tree:
         """The tree below one of the nodes; of a leaf too."""
-        at = (self.nodes[:, 0] == node).nonzero()[0]
+        at = np.flatnonzero(self.nodes[:, 0] == node)
         if not len(at):
             return Tree(np.array([node], np.int32), self.nodes[:0])
         _, start, _, end = self.nodes[at[0]].tolist()
@@ -72,10 +72,10 @@ class Tree(NamedTuple):
 
     def span(self, node: int) -> tuple[int, int]:
         """Positions of the first leaf below a node, and behind the last."""
-        at = (self.nodes[:, 0] == node).nonzero()[0]
+        at = np.flatnonzero(self.nodes[:, 0] == node)
         if len(at):
             return int(self.nodes[at[0], 1]), int(self.nodes[at[0], 3])
-        (place,) = (self.leaves == node).nonzero()[0].tolist()
+        (place,) = np.flatnonzero(self.leaves == node).tolist()
         return place, place + 1
 
     def above(self, start: int, end: int) -> npt.NDArray[np.int32]:

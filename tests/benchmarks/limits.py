@@ -24,11 +24,9 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC
 
 from a3s_desktop.core.engine import Engine
-from a3s_desktop.core.initialization import initialize
-from a3s_desktop.core.types import Answer, InitialOptions, StrategyOptions
+from a3s_desktop.core.types import Answer, StrategyOptions
 from a3s_desktop.session.benchmark_data import read_cases
-from a3s_desktop.task import Task
-from tests.benchmarks.outlook import say
+from tests.benchmarks.outlook import say, stage_one
 
 Labels = npt.NDArray[np.integer]
 DRAWS = 5
@@ -36,8 +34,7 @@ DRAWS = 5
 
 def ended(views: list[np.ndarray], labels: Labels, answers: int, seed: int) -> Labels:
     """The clusters after so many true answers."""
-    state = initialize(views, InitialOptions(seed=seed).for_strategy("a3s"), Task())
-    engine = Engine(state, views, StrategyOptions(seed=seed))
+    engine = Engine(stage_one(views, seed, None), views, StrategyOptions(seed=seed))
     for _ in range(answers):
         question = engine.question
         if question is None:
@@ -57,8 +54,8 @@ def confused(clusters: Labels, labels: Labels) -> Counter[tuple[int, int]]:
     return found
 
 
-def told_apart(rows: np.ndarray, labels: Labels, pair: tuple[int, int], told: int) -> dict[str, float]:
-    """Share of the samples of two classes that classifiers name rightly, told so many of each."""
+def told_apart(rows: np.ndarray, labels: Labels, pair: tuple[int, int], told: int) -> str:
+    """Share of the samples of two classes that classifiers name rightly, told so many of each, as a text."""
     mine = np.flatnonzero(np.isin(labels, pair))
     least = min(np.count_nonzero(labels == one) for one in pair)
     told = min(told, least // 2)
@@ -75,7 +72,7 @@ def told_apart(rows: np.ndarray, labels: Labels, pair: tuple[int, int], told: in
         for name, kind in kinds.items():
             model = make_pipeline(StandardScaler(), kind).fit(rows[known], labels[known])
             shares[name].append(float(model.score(rows[rest], labels[rest])))
-    return {name: float(np.mean(some)) for name, some in shares.items()}
+    return ", ".join(f"{name} {np.mean(some):.0%}" for name, some in shares.items())
 
 
 def main() -> None:
@@ -98,14 +95,12 @@ def main() -> None:
         say(f"{case.title}: {wrong:.0f} of {len(labels)} samples are astray after {options.answers} answers")
         rows = np.concatenate([np.asarray(view, np.float64) for view in views], axis=1)
         for pair, count in total.most_common(3):
-            shares = told_apart(rows, labels, pair, options.told)
-            text = ", ".join(f"{name} {share:.0%}" for name, share in shares.items())
+            text = told_apart(rows, labels, pair, options.told)
             say(f"  classes {pair[0]} and {pair[1]}: {count / options.seeds:.0f}; told apart by {text}")
         pairs = [pair for pair in itertools.combinations(np.unique(labels).tolist(), 2) if pair not in total]
         if pairs:
             middle = pairs[len(pairs) // 2]
-            shares = told_apart(rows, labels, middle, options.told)
-            text = ", ".join(f"{name} {share:.0%}" for name, share in shares.items())
+            text = told_apart(rows, labels, middle, options.told)
             say(f"  for comparison, {middle[0]} and {middle[1]}, never confused: {text}")
 
 
