@@ -16,6 +16,7 @@ import numpy.typing as npt
 from a3s_desktop.core.cluster_graph import edges_of
 from a3s_desktop.core.context import Context
 from a3s_desktop.core.edge_values import Similarities
+from a3s_desktop.core.side_links import SideLinks
 from a3s_desktop.core.trees import Tree
 from a3s_desktop.core.types import Answer, IntArray
 from a3s_desktop.core.watcher import Watcher
@@ -143,22 +144,13 @@ class Forest(Watcher):
             Samples of the first and of the second part that are known to differ; default: their faces.
         """
         self._note_new()
-        tree = self.tree(self.root(cluster))
-        first, second = self.children(node)
-        for child in (first, second):
-            self._keep(child, tree.below(child))
-        faces = differ or (self.face(first), self.face(second))
-        for branch in self._branches_above(tree, node):
-            self._keep(branch, tree.below(branch))
-            if self._follows_first(branch, first, second):
-                first = self._join(first, branch)
-            else:
-                second = self._join(second, branch)
+        first, second = self._shared_out(self.tree(self.root(cluster)), node)
+        faces = differ or tuple(map(self.face, self.children(node)))
         parts = [np.sort(self.leaves(first)), np.sort(self.leaves(second))]
         if not self._breaks_a_link(parts):
             self._prepared = {int(parts[0][0]): first, int(parts[1][0]): second}
         else:
-            parts = self._mended(parts, faces)
+            parts = self._mended(parts, *faces)
         self._context.split(cluster, parts)
 
     def cut_between(self, left: int, right: int) -> None:
@@ -192,23 +184,40 @@ class Forest(Watcher):
             tree = self._trees.pop(node, None)
             self._leaves -= 0 if tree is None else len(tree.leaves)
 
-    def _branches_above(self, tree: Tree, node: int) -> list[int]:
-        """What else hangs on the way from a node up to the root, nearest first."""
-        branches: list[int] = []
-        for above in reversed(tree.above(*tree.span(node))[:-1, 0].tolist()):
-            left, right = self.children(above)
-            branches.append(right if node == left else left)
-            node = above
-        return branches
+    def _shared_out(self, tree: Tree, node: int) -> tuple[int, int]:
+        """Trees of the two parts below a node, each with its share of all that hangs above; returns their roots."""
+        halves, branches = tree.around(node)
+        parts = [*halves, *branches]
+        faces = [self.face(part.node) for part in parts]
+        links = SideLinks(self._context, self._similarity, tree.leaves, parts, faces)
+        roots, shown = [part.node for part in halves], [0, 1]  # of each side: root, and the part whose face it has
+        sides, made = ([halves[0]], [halves[1]]), ([], [])  # parts of each side, and the nodes that join them
+        for number, branch in enumerate(branches, 2):
+            to = self._side_of(links, faces, shown, number)
+            links.put(number, to)
+            shown[to] = self._shown(links, faces, (shown[to], number), to)
+            roots[to] = self._add(roots[to], branch.node, faces[shown[to]])
+            sides[to].append(branch)
+            made[to].append(roots[to])
+        for root, side, nodes in zip(roots, sides, made, strict=True):
+            self._keep(root, tree.gathered(side, nodes))
+        return roots[0], roots[1]
 
-    def _follows_first(self, branch: int, first: int, second: int) -> bool:
-        store = self._context.store
-        faces = self.face(branch), self.face(first), self.face(second)
-        for place, whole in ((1, True), (2, False)):
-            if store.relation(faces[0], faces[place]) is Answer.SAME:
-                return whole
-        own = self.leaves(branch)
-        return self._total(own, self.leaves(first)) >= self._total(own, self.leaves(second))
+    def _side_of(self, links: SideLinks, faces: Sequence[int], shown: Sequence[int], part: int) -> int:
+        """The side that a part goes to; ``shown`` are the parts whose faces the sides have."""
+        for side in (0, 1):
+            if self._context.store.relation(faces[part], faces[shown[side]]) is Answer.SAME:
+                return side
+        first, second, _ = links.of_part(part).tolist()
+        return int(second > first)
+
+    def _shown(self, links: SideLinks, faces: Sequence[int], two: tuple[int, int], side: int) -> int:
+        """Which of two parts of a side lends its face to both; see `face`."""
+        known = [self._context.store.n_known(faces[part]) for part in two]
+        if known[0] != known[1]:
+            return two[int(known[1] > known[0])]
+        alike = [links.of_face(part)[side] for part in two]
+        return two[int(alike[1] > alike[0])]
 
     def _total(self, samples: IntArray, others: IntArray) -> float:
         """Sum of the similarities of all edges from some samples to others."""
@@ -220,18 +229,18 @@ class Forest(Watcher):
         return self._components(parts[0]).keys() & self._components(parts[1]).keys() != set()
 
     def _components(self, samples: IntArray) -> dict[int, list[int]]:
-        store = self._context.store
+        """Those of some samples that are must-linked with others, by the root of their component."""
+        find = self._context.store.find
         found: dict[int, list[int]] = {}
-        for i in samples.tolist():
-            if store.is_touched(i):
-                found.setdefault(store.find(i), []).append(i)
+        for i in samples[self._context.confirmed.values[samples]].tolist():
+            found.setdefault(find(i), []).append(i)
         return found
 
-    def _mended(self, parts: Sequence[IntArray], faces: tuple[int, int]) -> list[IntArray]:
+    def _mended(self, parts: Sequence[IntArray], one: int, other: int) -> list[IntArray]:
         """Bring each must-link component to one part: those of the two that differ to their own, others to the part
         that holds more of them."""
         find = self._context.store.find
-        home = {find(faces[0]): True, find(faces[1]): False}
+        home = {find(one): True, find(other): False}
         first, second = (self._components(part) for part in parts)
         moved: list[int] = []
         for root in sorted(first.keys() & second.keys()):

@@ -121,16 +121,15 @@ def graph_layout(graph: PairGraph, start: npt.NDArray[Any], seed: int, task: Tas
     if n < 4:
         return _unit_radius(start)
     rng = np.random.default_rng(seed)
-    edges = _strongest_edges(graph, NEIGHBORS)
+    edges = _strongest_edges(graph, NEIGHBORS, task)
     if not len(edges.rows):  # nothing known that the start does not show already
         return align(start, start)
-    task.check()
     origin = _unit_radius(start)
     if n <= DIRECT:
         first = origin.T * 0.1 + rng.normal(0.0, 0.001, (2, n))
         points = _embed(edges, first, _DIRECT, task, (0.0, 1.0))
         return align(points.T, start)
-    owner = _landmarks(edges, min(max(n // 10, 500), 2000), rng)
+    owner = _landmarks(edges, min(max(n // 10, 500), 2000), rng, task)
     coarse = _contract(edges, owner)
     sizes = np.bincount(owner, minlength=coarse.count)
     centres = np.stack([np.bincount(owner, origin[:, axis], coarse.count) / sizes for axis in (0, 1)])
@@ -195,7 +194,7 @@ def _principal_axes(features: npt.NDArray[Any], rows: IndexArray, mean: npt.NDAr
     return np.asarray(axes * np.where(signs == 0, 1, signs), np.float64)
 
 
-def _strongest_edges(graph: PairGraph, count: int) -> _Edges:
+def _strongest_edges(graph: PairGraph, count: int, task: Task) -> _Edges:
     """The ``count`` most probable edges of every image (ties: nearest first), made symmetric."""
     n = graph.n
     scale = graph.distances.mean(axis=1, keepdims=True) if graph.distances.size else np.ones((len(graph.distances), 1))
@@ -213,6 +212,7 @@ def _strongest_edges(graph: PairGraph, count: int) -> _Edges:
     doubtful = _range(-graph.logodds[edges].astype(np.float64) for edges in spans)
     kept: list[tuple[IndexArray, IndexArray, _Float]] = []
     for (first, last), edges in zip(pairwise(bounds), spans, strict=True):
+        task.check()
         degrees = np.diff(graph.indptr[first : last + 1])
         rows = np.repeat(np.arange(first, last), degrees)
         logodds = graph.logodds[edges].astype(np.float64)
@@ -224,6 +224,8 @@ def _strongest_edges(graph: PairGraph, count: int) -> _Edges:
         weights = WEIGHT_FLOOR + 1.0 / (1.0 + np.exp(-logodds[best]))
         kept.append((rows[best], graph.indices[edges][best].astype(np.int64), weights))
     left, right, weights = (np.concatenate(parts) for parts in zip(*kept, strict=True))
+    kept.clear()
+    task.check()
     return _symmetric(left, right, weights, n)
 
 
@@ -263,7 +265,7 @@ def _symmetric(left: IndexArray, right: IndexArray, weights: _Float, n: int) -> 
     return _Edges(keys // n, keys % n, np.asarray(summed / (total if total > 0 else 1), np.float32), n)
 
 
-def _landmarks(edges: _Edges, count: int, rng: np.random.Generator) -> IndexArray:
+def _landmarks(edges: _Edges, count: int, rng: np.random.Generator, task: Task) -> IndexArray:
     """Group number of every node: the landmark it is best connected to; parts without one get their own.
 
     A node joins its neighbour with the highest product of edge weights along the way, in rounds.
@@ -277,6 +279,7 @@ def _landmarks(edges: _Edges, count: int, rng: np.random.Generator) -> IndexArra
     heads = edges.rows[starts]
     relative = edges.weights / edges.weights.max() * 0.99 if len(edges.weights) else edges.weights
     for _ in range(64):
+        task.check()
         if not len(starts):
             break
         offer = score[edges.columns] * relative

@@ -2,13 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
 from a3s_desktop.core.types import IntArray
+
+
+class Part(NamedTuple):
+    """All below one node of a tree: leaves [start, end), and one inner node less than these, from row ``at`` on."""
+
+    node: int
+    start: int
+    end: int
+    at: int
 
 
 class Tree(NamedTuple):
@@ -60,15 +70,28 @@ class Tree(NamedTuple):
         nodes[1 : end - middle, 1:] += middle
         return Tree(np.concatenate((self.leaves, right.leaves)), nodes)
 
-    def below(self, node: int) -> Tree:
-        """The tree below one of the nodes; of a leaf too."""
-        at = np.flatnonzero(self.nodes[:, 0] == node)
-        if not len(at):
-            return Tree(np.array([node], np.int32), self.nodes[:0])
-        _, start, _, end = self.nodes[at[0]].tolist()
-        nodes = self.nodes[at[0] : at[0] + end - start - 1].copy()
-        nodes[:, 1:] -= start
-        return Tree(self.leaves[start:end].copy(), nodes)
+    def gathered(self, parts: Sequence[Part], nodes: Sequence[int]) -> Tree:
+        """Some parts of this tree as one, each joined by one of ``nodes`` to the right of all before it."""
+        sizes = [part.end - part.start for part in parts]
+        ends = np.cumsum(sizes).tolist()
+        rows = []
+        for k in range(len(parts) - 1, -1, -1):
+            part, start = parts[k], ends[k] - sizes[k]
+            if k:
+                rows.append(np.array([[nodes[k - 1], 0, start, ends[k]]], np.int32))
+            below = self.nodes[part.at : part.at + sizes[k] - 1].copy()
+            below[:, 1:] += start - part.start
+            rows.append(below)
+        return Tree(np.concatenate([self.leaves[part.start : part.end] for part in parts]), np.concatenate(rows))
+
+    def around(self, node: int) -> tuple[tuple[Part, Part], list[Part]]:
+        """The two parts below an inner node, and what else hangs on the way from it up to the root, nearest first."""
+        (at,) = np.flatnonzero(self.nodes[:, 0] == node).tolist()
+        start, end = self.nodes[at, 1], self.nodes[at, 3]
+        way = np.flatnonzero((self.nodes[: at + 1, 1] <= start) & (self.nodes[: at + 1, 3] >= end)).tolist()
+        below = list(map(self._halves, way))
+        branches = [halves[0] if inner[0].start >= halves[1].start else halves[1] for halves, inner in pairwise(below)]
+        return below[-1], branches[::-1]
 
     def span(self, node: int) -> tuple[int, int]:
         """Positions of the first leaf below a node, and behind the last."""
@@ -81,3 +104,13 @@ class Tree(NamedTuple):
     def above(self, start: int, end: int) -> npt.NDArray[np.int32]:
         """The rows of the inner nodes that some span of leaves is a part of, the root first."""
         return self.nodes[(self.nodes[:, 1] <= start) & (self.nodes[:, 3] >= end)]
+
+    # --- inner workings
+
+    def _halves(self, at: int) -> tuple[Part, Part]:
+        """The two parts below the inner node of a row."""
+        _, start, middle, end = self.nodes[at].tolist()
+        return self._part(start, middle, at + end - middle), self._part(middle, end, at + 1)
+
+    def _part(self, start: int, end: int, at: int) -> Part:
+        return Part(int(self.leaves[start] if end - start == 1 else self.nodes[at, 0]), start, end, at)

@@ -102,7 +102,7 @@ def test_strongest_edges_are_the_most_probable_then_the_nearest() -> None:
     indices = np.array([1, 2, 3, 0, 0, 0], np.int32)
     distances = np.array([[0.1, 0.9, 0.5, 0.1, 0.9, 0.5]], np.float32)
     logodds = np.array([-5, 2, 2, -5, 2, 2], np.float32)
-    edges = _strongest_edges(PairGraph(indptr, indices, distances, logodds, -9.0), 1)
+    edges = _strongest_edges(PairGraph(indptr, indices, distances, logodds, -9.0), 1, Task())
     mine = edges.columns[edges.rows == 0].tolist()
     weights = edges.weights[edges.rows == 0]
     assert mine == [1, 2, 3]  # 1 and 2 have no other neighbour than 0
