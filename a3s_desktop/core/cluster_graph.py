@@ -204,20 +204,21 @@ class ClusterGraph(Watcher):
         self._log.push(self._assign, kept, before)
         self._attach(kept, moved.part(new))
         # One of the two may have been known to differ from a cluster that only the other had an edge to.
-        for other in sorted(self._apart_from(self._partition.members(kept))):
+        for other in self._apart_from(self._partition.members(kept)).tolist():
             slot = self._index.slot(kept, other)
             if slot >= 0 and not self.apart[slot]:
                 self.set_apart(kept, other)
 
-    def divided(self, old: int, parts: Sequence[int]) -> None:
+    def divided(self, old: Sequence[int], parts: Sequence[int]) -> None:
         """Follow a division of the partition: the links of all parts are counted from their edges."""
-        self._detach(old, self._links(old))
+        for cluster in old:
+            self._detach(cluster, self._links(cluster))
         labels, junk = self._partition.labels, self._context.junk.values
         for part in parts:
             members = self._partition.members(part)
             if junk[members[0]]:
                 continue
-            apart = np.fromiter(self._apart_from(members), np.int64)
+            apart = self._apart_from(members)
             edges = edges_of(self._graph, members)
             to = self._graph.indices[edges]
             others = labels[to]
@@ -231,9 +232,13 @@ class ClusterGraph(Watcher):
         others, slots = self._index.row(cluster)
         return Links(others, self.strengths[slots], self.apart[slots])
 
-    def _apart_from(self, members: IntArray) -> set[int]:
+    def _apart_from(self, members: IntArray) -> Places:
+        """Clusters with a member that is known to differ from one of these, ascending."""
         roots = {self._store.find(i) for i in members.tolist() if self._store.is_touched(i)}
-        return {self._context.home(other) for root in roots for other in self._store.separated_from(root)}
+        found = np.zeros(self._partition.next_id, np.bool_)
+        for root in roots:
+            found[self._context.homes(self._store.roots_apart(root))] = True
+        return found.nonzero()[0]
 
     def _fill(self, blocks: list[tuple[IntArray, npt.NDArray[np.float64]]]) -> None:
         """Begin with the links of some blocks, which are emptied: a copy of all would need the memory twice."""

@@ -10,6 +10,9 @@ from bisect import bisect_left
 from collections import deque
 from collections.abc import Iterator
 
+import numpy as np
+import numpy.typing as npt
+
 from a3s_desktop.core.types import Answer
 from a3s_desktop.core.undo import UndoLog
 from a3s_desktop.errors import ContradictionError
@@ -77,10 +80,15 @@ class ConstraintStore:
 
     def separated_from(self, i: int) -> list[int]:
         """Roots of the components known to differ from that of ``i``, ascending."""
+        found: list[int] = self.roots_apart(i).tolist()
+        return found
+
+    def roots_apart(self, i: int) -> npt.NDArray[np.int64]:
+        """The same as an array, int64 (m,): a component may differ from a hundred thousand."""
         root = self.find(i)
-        known = [link >> _BITS for link in self._cannot.get(root, ())]
+        known = np.array(self._cannot.get(root, ()), np.int64) >> _BITS
         if root in self._identity:
-            return sorted({*known, *self._identity} - {root})
+            return np.array(sorted({*known.tolist(), *self._identity} - {root}), np.int64)
         return known
 
     def n_known(self, i: int) -> int:

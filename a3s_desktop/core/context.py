@@ -3,17 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Generator, Mapping, Sequence
-from itertools import chain, pairwise
 from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 import numpy.typing as npt
 
 from a3s_desktop.core.constraints import ConstraintStore
-from a3s_desktop.core.correction import Correction
 from a3s_desktop.core.partition import Partition
 from a3s_desktop.core.runs import missing
-from a3s_desktop.core.types import Answer, FloatArray, IntArray, PairGraph, Question, Reason, StrategyOptions
+from a3s_desktop.core.types import (
+    Answer,
+    FloatArray,
+    IndexArray,
+    IntArray,
+    PairGraph,
+    Question,
+    Reason,
+    StrategyOptions,
+)
 from a3s_desktop.core.undo import LoggedDict, LoggedFlags, LoggedRows, UndoLog
 from a3s_desktop.core.watcher import Watcher
 
@@ -184,6 +191,14 @@ class Context:
             sample = next((i for i in self.store.component(sample) if not self.junk[i]), sample)
         return self.partition.cluster_of(sample)
 
+    def homes(self, samples: IndexArray) -> IntArray:
+        """`home` of each of some samples, int32 (m,)."""
+        found = self.partition.labels[samples]
+        if self.junk.count:
+            for at in np.flatnonzero(self.junk.values[samples]).tolist():
+                found[at] = self.home(int(samples[at]))
+        return found
+
     def component(self, sample: int) -> IntArray:
         """The samples of a sample's cluster that are must-linked with it, itself included, int32, ascending."""
         members = self.partition.members(self.partition.cluster_of(sample))
@@ -276,8 +291,22 @@ class Context:
         if leader >= 0:
             self.leaders[self.partition.cluster_of(leader)] = leader
         for watcher in self.watchers:
-            watcher.divided(cluster, ids)
+            watcher.divided([cluster], ids)
         return ids
+
+    def regroup(self, groups: Sequence[IntArray]) -> None:
+        """Take groups of samples out of their clusters, each to be one; leaders go along. See `Partition.regroup`."""
+        old, new = self.partition.regroup(groups)
+        leaders = [(cluster, self.leaders[cluster]) for cluster in old if cluster in self.leaders]
+        for cluster, _ in leaders:
+            self.leaders.discard(cluster)
+        for cluster, leader in leaders:
+            home = self.partition.cluster_of(leader)
+            if home == cluster or home not in self.leaders:
+                self.leaders[home] = leader
+        if old:
+            for watcher in self.watchers:
+                watcher.divided(old, new)
 
     def relabel(self, labels: IntArray) -> None:
         """Replace the whole partition; junk stays apart, and finished clusters stay as they are. See `Partition`."""
@@ -287,25 +316,6 @@ class Context:
             labels = labels.copy()
             labels[kept] = self.partition.labels[kept] + int(labels.max(initial=0)) + 1
         self.partition.relabel(labels)
-
-    def correct(self, correction: Correction) -> None:
-        """Carry out what a correction says of the partition; its constraints are in the store already."""
-        self._take_out(correction.leave)
-        self._bring_back(correction.restore)
-        if correction.identities:
-            self._part_identities()
-        for left, right in (*correction.together, *chain.from_iterable(map(pairwise, correction.identities))):
-            self._unite(left, right)
-        for left, right in correction.apart:
-            if self.partition.cluster_of(left) == self.partition.cluster_of(right):
-                (self.divider or self._cut)(left, right)
-        for group in correction.identities:
-            self._announce(self.home(group[0]))
-        self._put_away(correction.junk)
-        self.finished.put(correction.finish, True)
-        self.finished.put(correction.reopen, False)
-        if correction.requeue:
-            self.store.requeue()
 
     def isolate(self, sample: int) -> int:
         """Take a sample out of its cluster, together with all that is must-linked with it; returns its cluster id."""
@@ -329,89 +339,6 @@ class Context:
     def _is_junk(self, cluster: int) -> bool:
         return self.junk[int(self.partition.members(cluster)[0])]
 
-    def _unite(self, left: int, right: int) -> None:
-        """Unite the clusters of two must-linked samples; of junk ones, those of all that are must-linked with them."""
-        if self.junk[left] or self.junk[right]:
-            self._gather(left)
-        elif self.partition.cluster_of(left) != self.partition.cluster_of(right):
-            self.merge(self.partition.cluster_of(left), self.partition.cluster_of(right), (left, right))
-
-    def _gather(self, sample: int) -> None:
-        """Unite the clusters of all samples that are must-linked with one; it may be what links them."""
-        present = [i for i in self.store.component(sample) if not self.junk[i]]
-        for other in present[1:]:
-            a, b = self.partition.cluster_of(present[0]), self.partition.cluster_of(other)
-            if a != b:
-                self.merge(a, b, (present[0], other))
-
-    def _take_out(self, groups: Sequence[Sequence[int]]) -> None:
-        """Divide every cluster that holds some of the samples, and others: each group leaves together."""
-        group_of: dict[int, int] = {}
-        for at, group in enumerate(groups):
-            for sample in group:
-                if not self.junk[sample] and sample not in group_of:
-                    group_of.update((mate, at) for mate in self.component(sample).tolist())
-        self._divide(group_of)
-
-    def _put_away(self, samples: Sequence[int]) -> None:
-        fresh = sorted({sample for sample in samples if not self.junk[sample]})
-        self.junk.put(fresh, True)
-        self._divide({sample: sample for sample in fresh})
-        self._tell_of(fresh)
-
-    def _bring_back(self, samples: Sequence[int]) -> None:
-        fresh = [sample for sample in samples if self.junk[sample]]
-        self.junk.put(fresh, False)
-        self._tell_of(fresh)
-        for sample in fresh:
-            self._gather(sample)
-
-    def _tell_of(self, singles: Sequence[int]) -> None:
-        """Have the watchers look again at samples that became junk, or are no longer, each a cluster of its own."""
-        for cluster in self.partition.labels[list(singles)].tolist():
-            self._announce(cluster)
-
-    def _announce(self, cluster: int) -> None:
-        for watcher in self.watchers:
-            watcher.divided(cluster, [cluster])
-
-    def _part_identities(self) -> None:
-        """Divide every cluster that holds samples of several known identities; what else is in it stays behind."""
-        here: dict[int, dict[int, int]] = {}  # cluster -> sample -> identity
-        for identity in self.store.identities():
-            for sample in self.store.component(identity):
-                if not self.junk[sample]:
-                    here.setdefault(self.partition.cluster_of(sample), {})[sample] = identity
-        for group_of in here.values():
-            if len(set(group_of.values())) > 1:
-                self._divide(group_of)
-
-    def _divide(self, group_of: Mapping[int, int]) -> None:
-        """Divide every cluster that holds some of the samples: what is not named, and one part for each group."""
-        chosen = np.array(sorted(group_of), np.int32)
-        groups = np.array([group_of[sample] for sample in chosen.tolist()], np.int64)
-        labels = self.partition.labels[chosen]
-        for cluster in np.flatnonzero(np.bincount(labels)).tolist():
-            here = labels == cluster
-            own, groups_here = chosen[here], groups[here]
-            rest = missing(self.partition.members(cluster), own)
-            parts = [own[groups_here == group] for group in np.unique(groups_here).tolist()]
-            parts = [rest, *parts] if len(rest) else parts
-            if len(parts) > 1:
-                self.split(cluster, parts)
-
-    def _cut(self, left: int, right: int) -> None:
-        """Divide a cluster between two samples that differ; each must-link component goes whole, to the nearer one."""
-        store, cluster = self.store, self.partition.cluster_of(left)
-        members = self.partition.members(cluster)
-        nearer = self.pair_probabilities(members, np.array((left, right), np.int32))
-        side = nearer[:, 1] > nearer[:, 0]
-        sides = {store.find(left): False, store.find(right): True}
-        for place, i in enumerate(members.tolist()):
-            if store.is_touched(i):
-                side[place] = sides.setdefault(store.find(i), bool(side[place]))
-        self.split(cluster, (members[~side], members[side]))
-
     def _outcasts(self, a: int, b: int, joined: tuple[int, int]) -> list[tuple[int, ...]]:
         """Must-link components that cannot stay when two clusters become one, each as its members."""
         if self.partition.size(a) > self.partition.size(b):
@@ -423,8 +350,9 @@ class Context:
         for root in roots:
             # The joined component reaches into both clusters, so that it may be held apart from members of either.
             across = (a, b) if root in keep else (b,)
-            for other in store.separated_from(root):
-                if self.home(other) not in across or root in out or other in out:
+            others = store.roots_apart(root)
+            for other in others[np.isin(self.homes(others), across)].tolist():
+                if root in out or other in out:
                     continue
                 sizes = {r: (r in keep, len(store.component(r)), -r) for r in (root, other)}
                 weaker = min(sizes, key=lambda r: sizes[r])

@@ -20,6 +20,7 @@ import numpy.typing as npt
 
 from a3s_desktop.core.constraints import ConstraintStore
 from a3s_desktop.core.context import Context, Keeper, Step, Strategy
+from a3s_desktop.core.correcting import Corrector
 from a3s_desktop.core.correction import Correction
 from a3s_desktop.core.members import likeness, representatives
 from a3s_desktop.core.outlook import Forecaster, Outlook
@@ -234,7 +235,7 @@ class Engine:
         except ContradictionError:
             context.log.rewind(start)
             raise
-        context.correct(correction)
+        Corrector(context).carry_out(correction)
         self._strategy.reconsider(context)
         self._begin_step(settle)
 

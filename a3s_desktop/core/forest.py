@@ -120,10 +120,11 @@ class Forest(Watcher):
         """Note that the two parts below a cluster's root were joined by the model."""
         self._guess[self.root(cluster)] = 1
 
-    def divided(self, old: int, parts: Sequence[int]) -> None:
-        """Give each part of a cluster its tree: the one that `cut` made ready, else a new one."""
+    def divided(self, old: Sequence[int], parts: Sequence[int]) -> None:
+        """Give each part of some clusters its tree: the one that `cut` made ready, else a new one."""
         self._note_new()
-        self._root.discard(old)
+        for cluster in old:
+            self._root.discard(cluster)
         for part in parts:
             first = int(self._context.partition.members(part)[0])
             self._root[part] = self._prepared[first] if first in self._prepared else self._plant(part)
@@ -191,7 +192,8 @@ class Forest(Watcher):
         faces = [self.face(part.node) for part in parts]
         links = SideLinks(self._context, self._similarity, tree.leaves, parts, faces)
         roots, shown = [part.node for part in halves], [0, 1]  # of each side: root, and the part whose face it has
-        sides, made = ([halves[0]], [halves[1]]), ([], [])  # parts of each side, and the nodes that join them
+        sides = [halves[0]], [halves[1]]  # parts of each side ...
+        made: tuple[list[int], list[int]] = [], []  # ... and the nodes that join them
         for number, branch in enumerate(branches, 2):
             to = self._side_of(links, faces, shown, number)
             links.put(number, to)
@@ -229,11 +231,11 @@ class Forest(Watcher):
         return self._components(parts[0]).keys() & self._components(parts[1]).keys() != set()
 
     def _components(self, samples: IntArray) -> dict[int, list[int]]:
-        """Those of some samples that are must-linked with others, by the root of their component."""
-        find = self._context.store.find
+        store = self._context.store
         found: dict[int, list[int]] = {}
-        for i in samples[self._context.confirmed.values[samples]].tolist():
-            found.setdefault(find(i), []).append(i)
+        for i in samples.tolist():
+            if store.is_touched(i):
+                found.setdefault(store.find(i), []).append(i)
         return found
 
     def _mended(self, parts: Sequence[IntArray], one: int, other: int) -> list[IntArray]:
@@ -281,12 +283,8 @@ class Forest(Watcher):
         nodes = [int(i) for i in members]
         inside = self._inside(members)
         pairs = self._linkage(members, *inside)
-        if len(members) > LARGEST_DENSE:
-            for left, right in pairs:
-                nodes.append(self._join(nodes[left], nodes[right]))
-                self._drop(nodes[left], nodes[right])  # of no more use, and as many as there are samples
-            return nodes[-1]
-        faces = _faces([self._context.store.n_known(i) for i in members.tolist()], pairs, *inside)
+        known = [self._context.store.n_known(i) for i in members.tolist()]
+        faces = (_faces if len(members) <= LARGEST_DENSE else _faces_of_many)(known, pairs, *inside)
         for (left, right), face in zip(pairs, faces, strict=True):
             nodes.append(self._add(nodes[left], nodes[right], int(members[face])))
         return nodes[-1]
@@ -324,7 +322,7 @@ class Forest(Watcher):
 
         distance = np.ones((n, n))
         distance[rows, columns] = np.maximum(1.0 - values, _LEAST_DISTANCE)
-        for places in linked:
+        for places in (places for places in linked if len(places) > 1):
             distance[np.ix_(places, places)] = 0.0
         np.fill_diagonal(distance, 0.0)
         merges = linkage(squareform(distance, checks=False), "average")
@@ -358,6 +356,37 @@ def _faces(
     return faces[n:]
 
 
+def _faces_of_many(
+    known: Sequence[int],
+    pairs: Sequence[tuple[int, int]],
+    rows: npt.NDArray[np.int64],
+    columns: npt.NDArray[np.int64],
+    values: npt.NDArray[np.float64],
+) -> list[int]:
+    """The same without a table of all pairs; ``rows`` ascend."""
+    n = len(known)
+    starts = np.searchsorted(rows, np.arange(n + 1)).tolist()
+    part = np.arange(n)  # of each position: a number of what it is joined to by now
+    faces, parts, below = list(range(n)), list(range(n)), [[i] for i in range(n)]
+
+    def likeness(face: int, number: int) -> float:
+        own = slice(starts[face], starts[face + 1])
+        return float(values[own][part[columns[own]] == number].sum())
+
+    for left, right in pairs:
+        larger, smaller = (left, right) if len(below[left]) >= len(below[right]) else (right, left)
+        number = parts[larger]
+        part[below[smaller]] = number
+        a, b = faces[left], faces[right]
+        more = known[a] - known[b] or likeness(a, number) - likeness(b, number)
+        faces.append(a if more >= 0 else b)
+        parts.append(number)
+        below[larger] += below[smaller]  # the smaller into the larger: as many moves as n log n at most
+        below.append(below[larger])
+        below[larger] = below[smaller] = []
+    return faces[n:]
+
+
 def _spanning_linkage(
     n: int,
     rows: npt.NDArray[np.int64],
@@ -366,9 +395,15 @@ def _spanning_linkage(
     links: Sequence[tuple[int, int]],
 ) -> list[tuple[int, int]]:
     """Single linkage over the edges, strongest first, must-links before all; what no edge joins comes last."""
+    from scipy import sparse
+    from scipy.sparse.csgraph import minimum_spanning_tree
+
     upper = np.flatnonzero(rows < columns)
     order = upper[np.lexsort((columns[upper], rows[upper], -values[upper]))]
-    candidates = [*links, *zip(rows[order].tolist(), columns[order].tolist(), strict=True), *((0, i) for i in range(n))]
+    # By their rank no two edges are alike: none but those of the one tree can be taken, whatever is joined before.
+    rank = sparse.coo_array((np.arange(1.0, len(order) + 1.0), (rows[order], columns[order])), shape=(n, n))
+    taken = order[np.sort(minimum_spanning_tree(rank.tocsr()).data).astype(np.int64) - 1]
+    candidates = [*links, *zip(rows[taken].tolist(), columns[taken].tolist(), strict=True), *((0, i) for i in range(n))]
     parent = list(range(n))
     node = list(range(n))
     pairs: list[tuple[int, int]] = []

@@ -99,9 +99,9 @@ class GroupFacts(Watcher):
         """Look again at the nodes of two clusters."""
         self.doubt(kept, gone)
 
-    def divided(self, old: int, parts: Sequence[int]) -> None:
+    def divided(self, old: Sequence[int], parts: Sequence[int]) -> None:
         """Look again at the nodes of the parts."""
-        self.doubt(old, *parts)
+        self.doubt(*old, *parts)
 
     def doubt(self, *clusters: int) -> None:
         """Look again at the nodes inside some clusters, also when what changed them is taken back."""

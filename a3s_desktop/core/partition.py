@@ -7,10 +7,12 @@ from collections.abc import Collection, Sequence
 import numpy as np
 
 from a3s_desktop.core.room import enlarged
+from a3s_desktop.core.runs import missing, run_starts
 from a3s_desktop.core.types import IndexArray, IntArray
 from a3s_desktop.core.undo import UndoLog
 
 _NOBODY = np.zeros(0, np.int32)
+_REST = -1  # in the place of a group: what belongs to none
 
 
 class Partition:
@@ -128,6 +130,45 @@ class Partition:
         self._set({new: np.sort(part).astype(np.int32) for new, part in zip(ids, parts, strict=True)})
         return ids
 
+    def regroup(self, groups: Sequence[IntArray]) -> tuple[list[int], list[int]]:
+        """Make a cluster of each of some groups of samples; of the clusters that they leave, the rest stays together.
+
+        The largest piece of a cluster (ties: the rest, then the first group) keeps its id; a group that would keep
+        several has that of its largest piece (ties: the smaller id).
+
+        Parameters
+        ----------
+        groups : sequence of int32 arrays
+            Disjoint, not empty.
+
+        Returns
+        -------
+        old, new : list of int
+            The clusters that changed, and those that their samples are in now, ascending.
+        """
+        if not groups:
+            return [], []
+        pieces = self._pieces(groups)
+        kept: dict[
+            int, tuple[int, int]
+        ] = {}  # group -> size of its largest piece that keeps an id, negative, and the id
+        for cluster, here in pieces.items():
+            at = max(here, key=lambda at: len(here[at]))
+            if at >= 0:
+                kept[at] = min(kept.get(at, (0, 0)), (-len(here[at]), cluster))
+        members = dict.fromkeys(pieces, _NOBODY)
+        made: set[int] = set()
+        for cluster, here in pieces.items():
+            stays = max(map(len, here.values())) == len(here[_REST])
+            for at, piece in here.items():
+                if at == _REST and len(piece):
+                    members[cluster if stays else self._new_id()] = piece
+                elif at not in made and at != _REST:
+                    made.add(at)
+                    members[kept[at][1] if at in kept else self._new_id()] = np.sort(groups[at]).astype(np.int32)
+        self._set(members)
+        return sorted(pieces), sorted(cluster for cluster, new in members.items() if len(new))
+
     def relabel(self, labels: IntArray) -> None:
         """Replace the whole partition (for strategies that cluster anew).
 
@@ -153,6 +194,26 @@ class Partition:
         self._adopt(table[inverse])
 
     # --- inner workings
+
+    def _pieces(self, groups: Sequence[IntArray]) -> dict[int, dict[int, IntArray]]:
+        """Of each cluster that some groups leave, ascending: what stays (`_REST`), and what is of each group. Clusters
+        that are such a group already are left out."""
+        samples = np.concatenate(groups)
+        key = np.repeat(np.arange(len(groups)), [len(group) for group in groups])
+        key += self._labels[samples].astype(np.int64) * len(groups)
+        order = np.lexsort((samples, key))
+        samples, key = samples[order], key[order]
+        starts = run_starts(key)
+        found: dict[int, dict[int, IntArray]] = {}
+        for start, piece in zip(starts, np.split(samples, starts[1:]), strict=True):
+            cluster, at = divmod(int(key[start]), len(groups))
+            found.setdefault(cluster, {_REST: _NOBODY})[at] = piece
+        for cluster, here in list(found.items()):
+            here[_REST] = missing(self.members(cluster), np.sort(np.concatenate(list(here.values()))))
+            size = self.size(cluster)
+            if any(len(piece) == size == len(groups[at]) for at, piece in here.items() if at != _REST):
+                del found[cluster]
+        return found
 
     def _new_id(self) -> int:
         new = self._next_id

@@ -94,7 +94,7 @@ class SideLinks:
 
     def _sums(self, edges: _Edges, number: int) -> npt.NDArray[np.float64]:
         own = slice(edges.bounds[number], edges.bounds[number + 1])
-        return np.bincount(self._side[edges.part[own]], edges.values[own], 3)
+        return np.bincount(self._side[edges.part[own]], edges.values[own], 3).astype(np.float64)
 
 
 class _Edges(NamedTuple):

@@ -14,8 +14,8 @@ class Watcher:
     def merged(self, kept: int, gone: int) -> None:
         """Two clusters became one."""
 
-    def divided(self, old: int, parts: Sequence[int]) -> None:
-        """A cluster became several; one of them may have kept the id."""
+    def divided(self, old: Sequence[int], parts: Sequence[int]) -> None:
+        """Some clusters became others, of the same samples; some of them may have kept an id."""
 
     def release(self) -> None:
         """The engine is gone: let go of everything. See `Context.release`."""

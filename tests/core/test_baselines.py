@@ -11,6 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from a3s_desktop.core.context import Context
+from a3s_desktop.core.correcting import Corrector
 from a3s_desktop.core.correction import Correction
 from a3s_desktop.core.engine import Engine, Mark
 from a3s_desktop.core.strategies import make_strategy
@@ -302,7 +303,7 @@ def test_rare_open_pairs_are_found_and_drawn_evenly(seed: int, n: int, answers: 
         if i != j and answer in (Answer.SKIP, Answer.INCOMPARABLE):
             store.skip(i, j, answer is Answer.INCOMPARABLE)
         elif i != j and (junk := answer.junked(i, j)):
-            context.correct(Correction(junk=junk))
+            Corrector(context).carry_out(Correction(junk=junk))
         elif i != j and store.relation(i, j) is None:
             store.add(i, j, answer)
     unknown = {

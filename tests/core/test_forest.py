@@ -311,6 +311,36 @@ def test_a_guess_is_a_node_that_can_be_taken_apart_again() -> None:
     assert {forest.root(int(c)) for c in context.partition.cluster_ids()} == set(before.values())
 
 
+@given(st.integers(0, 10_000), st.sampled_from((0.0, 0.2, 0.6)), st.integers(2, N))
+def test_large_clusters_are_linked_as_by_the_definition(seed: int, density: float, n: int) -> None:
+    """Strongest edge first (ties: the smaller samples), what is must-linked before all. Each face is that of which more
+    is known, else the one with more similarity to both parts."""
+    rng = np.random.default_rng(seed)
+    alike = np.triu(rng.integers(1, 4, (n, n)) / 4.0 * (rng.random((n, n)) < density), 1)
+    alike += alike.T
+    rows, columns = np.nonzero(alike)
+    links = [tuple(sorted(rng.choice(n, 2, replace=False).tolist())) for _ in range(rng.integers(0, 3))]
+    pairs = forest_module._spanning_linkage(n, rows, columns, alike[rows, columns], links)
+    parts = [{i} for i in range(n)]
+    expected = []
+    ranked = sorted(zip(rows, columns, strict=True), key=lambda pair: (-alike[pair], *pair))
+    for i, j in (*links, *ranked, *((0, i) for i in range(n))):
+        left, right = (max(k for k, part in enumerate(parts) if sample in part) for sample in (i, j))
+        if left != right:
+            expected.append((left, right))
+            parts.append(parts[left] | parts[right])
+    assert pairs == expected
+    known = rng.integers(0, 3, n).tolist()
+    faces = list(range(n))
+    for left, right in pairs:
+        a, b = faces[left], faces[right]
+        both = sorted(parts[left] | parts[right])
+        first = (known[a], alike[a, both].sum()) >= (known[b], alike[b, both].sum())
+        faces.append(a if first else b)
+    for way in (forest_module._faces, forest_module._faces_of_many):
+        assert way(known, pairs, rows, columns, alike[rows, columns]) == faces[n:]
+
+
 def test_no_edges_at_all() -> None:
     context, forest = make([0] * 5 + [1], {})
     check_forest(context, forest)

@@ -12,7 +12,8 @@ from a3s_desktop.core.undo import UndoLog
 
 NUMBERS = st.integers(0, 10**6)
 OPERATIONS = st.lists(
-    st.tuples(st.sampled_from(("merge", "merge", "split", "relabel", "mark", "rewind")), NUMBERS), max_size=25
+    st.tuples(st.sampled_from(("merge", "merge", "split", "regroup", "relabel", "mark", "rewind")), NUMBERS),
+    max_size=25,
 )
 
 
@@ -66,6 +67,8 @@ def test_partition_equals_plain_sets(labels: list[int], operations: list[tuple[s
                     assert new == next_id
                     next_id += 1
                 clusters[new] = set(part.tolist())
+        elif operation == "regroup":
+            next_id = regroup(partition, clusters, rng, next_id)
         elif operation == "relabel":
             wanted = rng.integers(0, 5, n).astype(np.int32)
             before = partition.labels.copy()
@@ -90,6 +93,39 @@ def test_partition_equals_plain_sets(labels: list[int], operations: list[tuple[s
     check(partition, whole[1])
     assert partition.labels.tolist() == labels
     assert partition.next_id == whole[2]
+
+
+def regroup(partition: Partition, clusters: dict[int, set[int]], rng: np.random.Generator, next_id: int) -> int:
+    """Make groups of samples from anywhere clusters of their own; returns the next new id."""
+    n = len(partition.labels)
+    samples = rng.permutation(n)[: rng.integers(0, n + 1)].astype(np.int32)
+    cuts = np.unique(rng.integers(1, len(samples), rng.integers(0, 4))) if len(samples) > 1 else []
+    groups = [set(group.tolist()) for group in np.split(samples, cuts) if len(group)]
+    before = dict(clusters)
+    old, new = partition.regroup([np.array(sorted(group), np.int32) for group in groups])
+    wanted = {frozenset(group) for group in groups}
+    wanted |= {frozenset(members.difference(*groups)) for members in before.values()} - {frozenset()}
+    labels = partition.labels.tolist()
+    clusters.clear()
+    for sample, cluster in enumerate(labels):
+        clusters.setdefault(cluster, set()).add(sample)
+    assert set(map(frozenset, clusters.values())) == wanted
+    assert old == sorted(cluster for cluster, members in before.items() if clusters.get(cluster) != members)
+    assert new == sorted(cluster for cluster, members in clusters.items() if before.get(cluster) != members)
+    for cluster, members in clusters.items():
+        if cluster in before:  # an id stays with the largest piece, and of several with the largest of these
+            pieces = [members & other for other in before.values()]
+            kept = members & before[cluster]
+            assert len(kept) == max(len(other & before[cluster]) for other in clusters.values())
+            rivals = [
+                piece
+                for other, piece in zip(before, pieces, strict=True)
+                if other not in clusters and len(piece) == max(len(one & before[other]) for one in clusters.values())
+            ]
+            assert all(len(piece) <= len(kept) for piece in rivals)
+    fresh = sorted(set(clusters) - set(before))
+    assert fresh == list(range(next_id, next_id + len(fresh)))
+    return next_id + len(fresh)
 
 
 def test_a_new_clustering_keeps_the_ids_it_shares_most_with() -> None:
