@@ -20,6 +20,7 @@ from a3s_desktop.core.types import IntArray
 
 Vector = npt.NDArray[np.float64]
 Matrix = npt.NDArray[np.float64]
+Clusters = npt.NDArray[np.integer[Any]]
 
 LARGE = 20_000
 """Samples from which on a cluster that changed is renewed from those that came and went: with one rounding more, but
@@ -29,15 +30,17 @@ BLOCK = 4_096
 """Samples whose features are held at once: memory stays small beside that of the features themselves."""
 
 _ROWS = 1_024  # clusters that are kept or copied in one go
+_PAIRS = 64  # pairs whose sums are compared at once: they stay in the processor's own memory
 _NOBODY = np.zeros(0, np.int32)
 
 
-class Groups(NamedTuple):
-    """Of m groups of samples: means, float64 (m, D), total variances, float64 (m,), and sizes, float64 (m,)."""
+class Gaps(NamedTuple):
+    """Of m pairs of clusters: mean squared distances of the features as they are, and transformed, and the number of
+    pairs of their samples; all float64 (m,)."""
 
-    means: Matrix
-    variances: Vector
-    sizes: Vector
+    plain: Vector
+    turned: Vector
+    pairs: Vector
 
 
 class Moments:
@@ -86,19 +89,26 @@ class Moments:
             members = [self._members_of(cluster) for cluster in saved["measured"].tolist()]
             self._keep(saved["measured"].tolist(), members, saved["sums"], saved["turned_sums"])
 
-    def of(self, clusters: npt.NDArray[np.integer[Any]]) -> tuple[Groups, Groups]:
-        """Moments of some clusters that were renewed since they changed, of the features as they are and transformed.
+    def gaps(self, first: Clusters, second: Clusters) -> Gaps:
+        """How far some pairs of clusters are apart, which were renewed since they changed.
 
         Parameters
         ----------
-        clusters : int, shape (m,)
+        first, second : int, shape (m,)
         """
-        places = self._place[clusters]
-        sizes, variances = self._sizes[places], self._variances[places]
-        sums, turned = self._sums[places], self._turned[places]
-        for table in (sums, turned):
-            table /= sizes[:, None]
-        return Groups(sums[:, :-1], variances[:, 0], sizes), Groups(turned[:, :-1], variances[:, 1], sizes)
+        one, other = self._place[first], self._place[second]
+        sizes, others = self._sizes[one], self._sizes[other]
+        plain, turned = np.empty(len(one)), np.empty(len(one))
+        for at in range(0, len(one), _PAIRS):
+            part = slice(at, at + _PAIRS)
+            for table, gap in ((self._sums, plain), (self._turned, turned)):
+                apart, means = table[one[part]], table[other[part]]
+                apart /= sizes[part, None]
+                means /= others[part, None]
+                apart -= means
+                np.einsum("nd,nd->n", apart[:, :-1], apart[:, :-1], out=gap[part])
+        variances = self._variances[one] + self._variances[other]
+        return Gaps(plain + variances[:, 0], turned + variances[:, 1], sizes * others)
 
     def renew(self, clusters: npt.NDArray[np.int64]) -> None:
         """Look at those of some clusters, int64 (m,), that changed."""

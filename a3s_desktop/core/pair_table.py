@@ -13,14 +13,14 @@ from a3s_desktop.core.aggregation import merge_entropy
 from a3s_desktop.core.chances import Chances, Worth, exactly, logits
 from a3s_desktop.core.cluster_graph import Changes, ClusterGraph
 from a3s_desktop.core.link_model import FACTS, link_strengths, steadied
-from a3s_desktop.core.moments import Groups, Moments
+from a3s_desktop.core.moments import Moments
 from a3s_desktop.core.room import enlarged
 from a3s_desktop.core.runs import run_starts, sorted_places
 
 Column = npt.NDArray[np.float64]
 IntArray = npt.NDArray[np.int64]
 
-_CHUNK = 2_048  # pairs looked at in one go, whose clusters' moments are held twice
+_CHUNK = 2_048  # pairs looked at in one go
 _CLUSTERS = 16_384  # clusters summed up in one go
 _BLOCK = 65_536  # pairs whose facts are computed in one go
 _OWN = np.array([1, 2, 4, 8])  # facts of a pair that depend on nothing but its two clusters
@@ -238,17 +238,14 @@ class PairTable:
             self._measure(slots[at : at + _CHUNK])
 
     def _measure(self, slots: IntArray) -> None:
-        ends, (total, largest, shortest) = self._links.ends[slots], self._links.strengths[slots].T
-        clusters, place = np.unique(ends, return_inverse=True)
-        left, right = place.reshape(-1, 2).T
-        features, turned = self._moments.of(clusters)
-        sizes = features.sizes
-        self._nearness[slots, 0] = mean = total / (sizes[left] * sizes[right])
-        self._nearness[slots, 1] = self._distances[1](_gap(turned, left, right))
+        (first, second), (total, largest, shortest) = self._links.ends[slots].T, self._links.strengths[slots].T
+        gaps = self._moments.gaps(first, second)
+        self._nearness[slots, 0] = mean = total / gaps.pairs
+        self._nearness[slots, 1] = self._distances[1](gaps.turned)
         rows = np.zeros((len(slots), FACTS))
         rows[:, 0] = 1.0
         rows[:, 1], rows[:, 2] = link_strengths(largest, mean)
-        rows[:, 4] = self._distances[0](_gap(features, left, right))
+        rows[:, 4] = self._distances[0](gaps.plain)
         rows[:, 8] = shortest
         self._rows[slots] = rows.round(9)
         self._closed[slots] = False
@@ -288,14 +285,6 @@ class PairTable:
             self._closed, self._apart = enlarged(self._closed, slots), enlarged(self._apart, slots)
         if len(self._clusters) < clusters:
             self._clusters = enlarged(self._clusters, clusters + 256)
-
-
-def _gap(groups: Groups, left: IntArray, right: IntArray) -> Column:
-    """Mean squared distances of some pairs of clusters."""
-    apart = groups.means[left]
-    apart -= groups.means[right]
-    gap: Column = np.einsum("nd,nd->n", apart, apart) + (groups.variances[left] + groups.variances[right])
-    return gap
 
 
 def _two_largest(

@@ -28,9 +28,7 @@ class Distances:
 
     def distances(self, pairs: list[tuple[int, int]]) -> np.ndarray:
         self._moments.renew(np.unique(pairs))
-        _, turned = self._moments.of(np.array(pairs).ravel())
-        means, variances = turned.means.reshape(len(pairs), 2, -1), turned.variances.reshape(len(pairs), 2)
-        return self.metric.distance(((means[:, 0] - means[:, 1]) ** 2).sum(axis=1) + variances.sum(axis=1))
+        return self.metric.distance(self._moments.gaps(*np.array(pairs).T).turned)
 
 
 def metric_of(found: Found, labels: np.ndarray) -> Distances:
