@@ -91,6 +91,10 @@ class Task:
     def step(self, fraction: float) -> None:
         """Report the share of the stage that is done. Raises `Cancelled` where the user asked for it."""
         self.check()
+        self.tell(fraction)
+
+    def tell(self, fraction: float) -> None:
+        """Report the share of the stage that is done, where nobody may stop."""
         if time.monotonic() - self._reported >= self._min_interval:
             self._report(min(max(fraction, 0.0), 1.0))
 

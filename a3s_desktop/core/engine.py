@@ -25,14 +25,18 @@ from a3s_desktop.core.correction import Correction
 from a3s_desktop.core.members import likeness, representatives
 from a3s_desktop.core.outlook import Forecaster, Outlook
 from a3s_desktop.core.partition import Partition
-from a3s_desktop.core.saved import check_saved
+from a3s_desktop.core.saved import check_saved, tables_of
 from a3s_desktop.core.strategies import make_strategy
 from a3s_desktop.core.types import Answer, InitialState, IntArray, Question, StrategyOptions
 from a3s_desktop.core.undo import LoggedFlags
 from a3s_desktop.errors import ContradictionError
 from a3s_desktop.i18n import tr, trn
+from a3s_desktop.task import Task
 
 Seen = TypeVar("Seen")
+
+_TAKEN, _CHANGED = 0.25, 0.6  # shares of a correction until its constraints are taken, and its samples moved
+_TOLD = 1_024  # constraints after which progress is told
 
 _FACTS = "facts."  # how the names of arrays begin that are derived from the others
 
@@ -207,7 +211,7 @@ class Engine:
             self._take(left, right, answer)
             self._begin_step(settle)
 
-    def correct(self, correction: Correction, settle: bool = True) -> None:
+    def correct(self, correction: Correction, settle: bool = True, task: Task | None = None) -> None:
         """Take a correction that the annotator made by hand, and make the partition agree with it.
 
         The step in progress is left where it is; a new one starts from the result.
@@ -218,26 +222,39 @@ class Engine:
         settle : bool
             False: more follows at once, and which pair to ask next is not looked for until `settle`. Of thousands of
             answers that come in one go this saves nearly all the time.
+        task : Task, optional
+            Progress, for a correction may be of a hundred thousand samples, and cancellation.
 
         Raises
         ------
         ContradictionError
             Earlier answers imply the opposite; nothing was changed.
+        Cancelled
+            Some of it was changed: the caller takes it back, see `restore`.
         """
-        context, start = self._context, self._context.log.mark()
+        context, start, task = self._context, self._context.log.mark(), task or Task()
         try:
             for _, sample in correction.unified:
                 context.store.disown(sample)
-            for pairs, answer in ((correction.together, Answer.SAME), (correction.apart, Answer.DIFFERENT)):
-                for left, right in pairs:
-                    self._take(left, right, answer)
+            said = (correction.together, Answer.SAME), (correction.apart, Answer.DIFFERENT)
+            count = len(correction.together) + len(correction.apart)
+            for done, (pair, answer) in enumerate((pair, answer) for pairs, answer in said for pair in pairs):
+                if done % _TOLD == 0:
+                    task.step(_TAKEN * done / count)
+                self._take(*pair, answer)
             self._identify(correction.identities)
         except ContradictionError:
             context.log.rewind(start)
             raise
-        Corrector(context).carry_out(correction)
-        self._strategy.reconsider(context)
-        self._begin_step(settle)
+        try:
+            context.tell = lambda share: task.step(_TAKEN + (_CHANGED - _TAKEN) * share)
+            Corrector(context).carry_out(correction)
+            self._strategy.reconsider(context)
+            # What is derived is brought up to date as a whole: nothing may stop that.
+            context.tell = lambda share: task.tell(_CHANGED + (1.0 - _CHANGED) * share)
+            self._begin_step(settle)
+        finally:
+            context.made()
 
     def settle(self) -> None:
         """Go on to the next question where that was put off; see `correct`."""
@@ -297,7 +314,7 @@ class Engine:
         mark, question = self.mark(), self._question
         self._context.log.rewind(mark.boundary)
         try:
-            arrays, plain = self._tables()
+            arrays, plain = tables_of(self._context)
             if facts and isinstance(self._strategy, Keeper):
                 arrays |= {_FACTS + name: array for name, array in self._strategy.facts(self._context).items()}
             next_id = self.partition.next_id
@@ -359,34 +376,6 @@ class Engine:
         for text in meta["answers"]:
             self.record(Answer(text))
 
-    def _tables(self) -> tuple[dict[str, npt.NDArray[Any]], dict[str, Any]]:
-        """All that the undo log covers, except the next id: arrays, and the strategy's values that are none."""
-        context = self._context
-        constraints = ((left, right, answer is Answer.SAME) for left, right, answer in context.store.constraints())
-        arrays: dict[str, npt.NDArray[Any]] = {
-            "labels": context.partition.labels.copy(),
-            "constraints": np.fromiter(constraints, np.dtype((np.int32, 3)), context.store.n_constraints),
-            "skipped": np.array(list(context.store.skipped()), np.int32).reshape(-1, 3),
-            "junk": context.junk.samples(),
-            "finished": context.finished.samples(),
-            "leaders": _pairs(context.leaders.sorted_items()),
-        }
-        if context.store.identities():
-            arrays["identities"] = np.array(context.store.identities(), np.int32)
-        for name, table in context.tables.items():
-            if len(table):
-                arrays[f"table.{name}"] = _pairs(table.sorted_items())
-        for name, rows in context.rows_of.items():
-            if len(rows):
-                arrays[f"rows.{name}"] = rows.array()
-        plain: dict[str, Any] = {}
-        for name, value in context.values.sorted_items():
-            if isinstance(value, np.ndarray):
-                arrays[f"value.{name}"] = value
-            else:
-                plain[name] = value
-        return arrays, plain
-
     def _take(self, left: int, right: int, answer: Answer) -> None:
         if not answer.is_constraint:
             self._context.store.skip(left, right, for_good=answer is Answer.INCOMPARABLE)
@@ -441,7 +430,3 @@ class Engine:
                 self._step = None
             else:
                 return
-
-
-def _pairs(items: Any) -> npt.NDArray[np.int64]:
-    return np.array(list(items), np.int64).reshape(-1, 2)

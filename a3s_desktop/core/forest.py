@@ -125,7 +125,9 @@ class Forest(Watcher):
         self._note_new()
         for cluster in old:
             self._root.discard(cluster)
-        for part in parts:
+        for count, part in enumerate(parts):
+            if count % _TOLD == 0:
+                self._context.tell(count / len(parts))
             first = int(self._context.partition.members(part)[0])
             self._root[part] = self._prepared[first] if first in self._prepared else self._plant(part)
         self._prepared.clear()

@@ -136,7 +136,7 @@ class Position:
             for done, node in enumerate(path):
                 if task is not None:
                     task.step(begun + (1.0 - begun) * done / len(path))
-                self._give(node, refuse=refuse_last and node == target)
+                self._give(node, refuse=refuse_last and node == target, task=task if len(path) == 1 else None)
             self.engine.settle()
         except BaseException:
             if not come_back:
@@ -199,7 +199,7 @@ class Position:
                 self._conflicts.pop(node.count, None)
             del self._nodes[kept:], self._marks[kept:], self._useful[kept:]
 
-    def _give(self, node: HistoryNode, refuse: bool) -> None:
+    def _give(self, node: HistoryNode, refuse: bool, task: Task | None = None) -> None:
         """Give one entry. Raises `ContradictionError` only with ``refuse``; the engine then stands where it stood."""
         engine, entry = self.engine, node.entry
         if not node.joined:
@@ -216,7 +216,7 @@ class Position:
         mark, version = engine.mark(), engine.partition.version
         try:
             if not entry.withdrawn:
-                self._apply(entry, settle=not node.joined)
+                self._apply(entry, not node.joined, task)
         except ContradictionError as error:
             engine.restore(mark)
             if refuse:
@@ -231,14 +231,16 @@ class Position:
         self._marks.append(mark)
         self._useful.append(None if isinstance(entry, RecordedAudit) else engine.partition.version != version)
 
-    def _apply(self, entry: RecordedAnswer | RecordedCorrection | RecordedAudit, settle: bool) -> None:
-        """Carry an entry out; ``settle`` as in `Engine.correct`."""
+    def _apply(
+        self, entry: RecordedAnswer | RecordedCorrection | RecordedAudit, settle: bool, task: Task | None
+    ) -> None:
+        """Carry an entry out; ``settle`` and ``task`` as in `Engine.correct`."""
         engine = self.engine
         if isinstance(entry, RecordedAudit):
             return
         if isinstance(entry, RecordedCorrection):
             if entry.correction.to_json():
-                engine.correct(entry.correction, settle)
+                engine.correct(entry.correction, settle, task)
             return
         question = engine.question
         asked = (question.left, question.right) if question is not None else ()

@@ -78,7 +78,9 @@ class Transactions:
         position, before, target = self._position, self._history.entries, history.entries
         steps = position.steps_to(target)
         if steps is not None and steps <= self._far:
-            position.go(target, refuse_last=refuse)
+            if task is not None:
+                task.stage(tr("The clusters are changed"))
+            position.go(target, task, refuse_last=refuse)
             return lambda: position.go(before)
         if task is not None:
             task.stage(tr("Later answers are gone through again"))

@@ -1,4 +1,4 @@
-"""Says how far a long change of old answers is, and stops it. Comes only when it takes a while."""
+"""Says how far a long change of clusters or old answers is, and stops it. Comes only when it takes a while."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class BusyDialog(QDialog):
         self.setWindowModality(Qt.WindowModality.WindowModal)
         self.setWindowTitle(tr("Please wait"))
         self.setMinimumWidth(420)
-        self._text = QLabel(tr("Later answers are gone through again."))
+        self._text = QLabel(" ")
         self._text.setWordWrap(True)
         set_role(self._text, role="heading")
         self._hint = QLabel(tr("What you see stays as it is until this is done. Cancel leaves everything as it was."))
@@ -38,7 +38,7 @@ class BusyDialog(QDialog):
         self.bar = QProgressBar()
         self.bar.setRange(0, 1000)
         self.bar.setTextVisible(False)
-        self.bar.setAccessibleName(tr("Share of the later answers that is done"))
+        self.bar.setAccessibleName(tr("Share of the work that is done"))
         self._left = QLabel(" ")
         set_role(self._left, role="small")
         self.cancel_button = QPushButton(tr("Cancel"))
@@ -66,6 +66,7 @@ class BusyDialog(QDialog):
 
     @Slot(object)
     def _on_progress(self, progress: Progress) -> None:
+        self._text.setText(progress.stage)
         self.bar.setValue(round(progress.fraction * 1000))
         if self.cancel_button.isEnabled():
             left = progress.seconds_left

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 
 import numpy as np
 import pytest
 
 from a3s_desktop.core.types import Answer, StrategyOptions
-from a3s_desktop.errors import ContradictionError, InputError, NameTakenError, ReadOnlyError
+from a3s_desktop.errors import Cancelled, ContradictionError, InputError, NameTakenError, ReadOnlyError
 from a3s_desktop.session.operations import (
     Finish,
     Junk,
@@ -23,6 +24,7 @@ from a3s_desktop.session.operations import (
 )
 from a3s_desktop.session.session import Session
 from a3s_desktop.storage.journal_types import MemoryJournal
+from a3s_desktop.task import Progress, Task
 from tests.session.conftest import Data
 
 
@@ -78,6 +80,40 @@ def test_what_is_split_off_never_comes_back_by_itself(blobs: Data, session: Sess
     to_the_end(blobs, session)
     assert together(session, *off)
     assert not {int(session.state.labels[i]) for i in off} & {int(session.state.labels[i]) for i in rest}
+
+
+def test_a_correction_of_many_images_tells_how_far_it_is_and_can_be_stopped(blobs: Data, session: Session) -> None:
+    """Wherever it is stopped, everything is as it was; given again, it is what it would have been."""
+    clusters = np.flatnonzero(np.bincount(session.state.labels) > 2)
+    items = tuple(int(i) for cluster in clusters for i in session.members(int(cluster))[:2])
+    assert len(clusters) > 2
+    before, digest, records = session.state, session.engine.digest(), session.history()
+    told: list[Progress] = []
+    tasks: list[Task] = []
+
+    def report(progress: Progress) -> None:
+        told.append(progress)
+        if len(told) == len(tasks):  # one later each time
+            tasks[-1].cancel()
+
+    while session.state is before:
+        told.clear()
+        tasks.append(Task(report, min_interval=0.0))
+        with contextlib.suppress(Cancelled):
+            session.perform(SplitOff(items), task=tasks[-1])
+        if session.state is before:
+            assert session.engine.digest() == digest
+            assert session.history() == records
+    assert len(tasks) > 3
+    assert {progress.stage for progress in told} == {"The clusters are changed"}
+    shares = [progress.fraction for progress in told]
+    assert shares == sorted(shares)
+    assert together(session, *items)
+    other = blobs.session()
+    other.perform(SplitOff(items))
+    assert session.engine.digest() == other.engine.digest()
+    session.undo()
+    assert session.engine.digest() == digest
 
 
 def test_images_taken_out_one_by_one_are_alone(session: Session) -> None:
