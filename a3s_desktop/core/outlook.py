@@ -147,12 +147,16 @@ def _untouched(first: Index, second: Index, chance: Vector) -> tuple[Vector, int
     clusters; the pairs come by falling chance."""
     if not len(chance):
         return chance, 0
-    bits = len(chance).bit_length()
-    sides = np.sort(np.concatenate((first << bits, second << bits)) + np.tile(np.arange(len(chance)), 2))
-    pair, cluster = sides & (1 << bits) - 1, sides >> bits
-    none = np.log1p(-np.minimum(chance, 1.0 - 1e-9))[pair]
-    before = np.cumsum(none) - none
-    starts = run_starts(cluster)
-    own = np.repeat(before[starts], np.diff(np.concatenate((starts, [len(sides)]))))
-    free: Vector = np.exp(np.bincount(pair, before - own, len(chance)))
+    bits, count = len(chance).bit_length(), len(chance)
+    sides = np.concatenate((first << bits, second << bits))  # of each pair; there may be ten million: few copies
+    sides[:count] += np.arange(count)
+    sides[count:] += np.arange(count)
+    sides.sort()
+    starts = run_starts(sides >> bits)
+    sides &= (1 << bits) - 1
+    none = np.log1p(-np.minimum(chance, 1.0 - 1e-9))[sides]
+    before = np.cumsum(none)
+    before -= none
+    before -= np.repeat(before[starts], np.diff(np.concatenate((starts, [len(sides)]))))
+    free: Vector = np.exp(np.bincount(sides, before, count))
     return free, len(starts)

@@ -12,7 +12,7 @@ import numpy.typing as npt
 from a3s_desktop.core.aggregation import merge_entropy
 from a3s_desktop.core.chances import Chances, Worth, exactly, logits
 from a3s_desktop.core.cluster_graph import Changes, ClusterGraph
-from a3s_desktop.core.link_model import FACTS, link_strengths, steadied
+from a3s_desktop.core.link_model import FACTS, link_strengths, probability, steadied
 from a3s_desktop.core.moments import Moments
 from a3s_desktop.core.room import enlarged
 from a3s_desktop.core.runs import run_starts, sorted_places
@@ -128,11 +128,21 @@ class PairTable:
         self._renew()
         return self._at(np.flatnonzero(self._open()))
 
-    def alike(self, weights: Column, logit: float) -> Pairs:
-        """Those whose logit of P(same) is at least so much, but for the last bits; in no fixed order."""
+    def chances(self, looked_at: Column, logit: float, weights: Column) -> tuple[IntArray, IntArray, Column]:
+        """The clusters of all pairs about which something can be asked, int32 (m,) twice, and P(same) by some weights;
+        of those only whose logit by the weights ``looked_at`` is at least so much, but for the last bits; in no fixed
+        order."""
         self._renew()
-        found = logits(self._rows, (weights,))
-        return self._at(np.flatnonzero((found >= logit) & self._open()))
+        found: list[tuple[IntArray, IntArray, Column]] = []
+        for at in range(0, len(self._rows), _BLOCK):
+            slots = slice(at, at + _BLOCK)
+            rows = self._rows[slots]
+            chosen = np.flatnonzero((logits(rows, (looked_at,)) >= logit) & self._open(slots))
+            first, second = self._links.ends[slots][chosen].T
+            found.append((first, second, probability(rows[chosen], weights)))
+        none = np.zeros(0, np.int32)
+        first, second, same = (np.concatenate(parts) for parts in zip((none, none, np.zeros(0)), *found, strict=True))
+        return first, second, same
 
     def scored(self, weights: Column, worth: Worth) -> Scored:
         """All pairs in the order of their worth; only what changed, and the best, are computed."""

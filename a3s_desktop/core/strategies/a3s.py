@@ -31,7 +31,7 @@ from a3s_desktop.core.context import Context, Step
 from a3s_desktop.core.edge_values import Similarities
 from a3s_desktop.core.forest import Forest
 from a3s_desktop.core.group_facts import GroupFacts
-from a3s_desktop.core.link_model import FACTS, STEADIEST, fit, inner_prior, merge_prior, probability, remembered
+from a3s_desktop.core.link_model import FACTS, STEADIEST, fit, inner_prior, merge_prior, remembered
 from a3s_desktop.core.link_model import MEMORY as MODEL_MEMORY
 from a3s_desktop.core.outlook import LEAST_CHANCE, MEMORY, RAISED, Load, Outlook, forecast, load
 from a3s_desktop.core.types import Answer, IntArray, Reason
@@ -149,10 +149,10 @@ class A3S:
 
     def _joining(self, context: Context) -> Load:
         """What the outlook says of pairs of clusters."""
-        pairs = self._attached(context).pairs.alike(context.values["merge_weights"], _RAISED_LOGIT)
-        joins = probability(pairs.rows, self._fitted(context, "merges", MEMORY))
-        joins[_of_any(context.barred(), pairs.first, pairs.second)] = 0.0
-        return load(pairs.first, pairs.second, joins, np.zeros(0))
+        weights = context.values["merge_weights"], self._fitted(context, "merges", MEMORY)
+        first, second, joins = self._attached(context).pairs.chances(weights[0], _RAISED_LOGIT, weights[1])
+        joins[_of_any(context.barred(), first, second)] = 0.0
+        return load(first, second, joins, np.zeros(0))
 
     def _dividing(self, context: Context) -> Load:
         """What it says of places inside clusters."""
