@@ -12,8 +12,9 @@ from hypothesis import strategies as st
 from a3s_desktop.core import chances as chances_module
 from a3s_desktop.core import group_facts as group_facts_module
 from a3s_desktop.core import node_facts as node_facts_module
+from a3s_desktop.core import pair_table as pair_table_module
 from a3s_desktop.core.engine import Engine
-from a3s_desktop.core.link_model import inner_prior, probability
+from a3s_desktop.core.link_model import inner_prior, merge_prior, probability
 from a3s_desktop.core.strategies import a3s as a3s_module
 from a3s_desktop.core.types import Answer
 from tests.core.a3s_cases import A3S, OPERATIONS, Session, check_derived, facts_of
@@ -119,6 +120,30 @@ def test_pairs_known_to_differ_are_no_candidates() -> None:
             faces = {c: facts_of(engine).faces(c)[0] for c in (a, b)}
             if engine.store.relation(faces[a], faces[b]) is Answer.DIFFERENT:
                 assert (min(a, b), max(a, b)) not in pair_facts(engine)
+
+
+@pytest.mark.parametrize("block", [3, 1000])
+def test_chances_of_pairs_are_those_of_their_facts(monkeypatch: pytest.MonkeyPatch, block: int) -> None:
+    """Of all pairs that can be asked, those above a logit; whatever the size of the blocks that are looked at."""
+    monkeypatch.setattr(pair_table_module, "_BLOCK", block)
+    session = Session(random_case(3, 40, 9, 0.4))
+    for _ in range(4):
+        session.apply("truth", 2)
+    table = facts_of(session.engine).pairs
+    own, other = merge_prior().mean, inner_prior().mean
+    facts = table.facts()
+    middle = len(facts.rows) // 2
+    logit = float(np.sort(facts.rows @ own)[middle - 1 : middle + 1].mean())  # between two of them
+    expected = {
+        (a, b): float(same)
+        for a, b, row, same in zip(
+            facts.first.tolist(), facts.second.tolist(), facts.rows, probability(facts.rows, other), strict=True
+        )
+        if row @ own >= logit
+    }
+    assert 0 < len(expected) < len(facts.rows)
+    first, second, same = table.chances(own, logit, other)
+    assert dict(zip(zip(first.tolist(), second.tolist(), strict=True), same.tolist(), strict=True)) == expected
 
 
 def test_facts_of_nodes_by_hand() -> None:
