@@ -286,7 +286,7 @@ class Forest(Watcher):
         inside = self._inside(members)
         pairs = self._linkage(members, *inside)
         known = [self._context.store.n_known(i) for i in members.tolist()]
-        faces = (_faces if len(members) <= LARGEST_DENSE else _faces_of_many)(known, pairs, *inside)
+        faces = _faces(known, pairs, *inside)
         for (left, right), face in zip(pairs, faces, strict=True):
             nodes.append(self._add(nodes[left], nodes[right], int(members[face])))
         return nodes[-1]
@@ -343,29 +343,7 @@ def _faces(
     values: npt.NDArray[np.float64],
 ) -> list[int]:
     """The position that represents each pair: of its parts' faces, the one of which more is ``known``, else the one
-    that its samples resemble more."""
-    n = len(known)
-    alike = np.zeros((n, n))
-    alike[rows, columns] = values
-    faces = list(range(n))
-    below = [np.array([i]) for i in range(n)]
-    for left, right in pairs:
-        both = np.concatenate((below[left], below[right]))
-        a, b = faces[left], faces[right]
-        more = known[a] - known[b] or alike[a, both].sum() - alike[b, both].sum()
-        faces.append(a if more >= 0 else b)
-        below.append(both)
-    return faces[n:]
-
-
-def _faces_of_many(
-    known: Sequence[int],
-    pairs: Sequence[tuple[int, int]],
-    rows: npt.NDArray[np.int64],
-    columns: npt.NDArray[np.int64],
-    values: npt.NDArray[np.float64],
-) -> list[int]:
-    """The same without a table of all pairs; ``rows`` ascend."""
+    that its samples resemble more. ``rows`` ascend."""
     n = len(known)
     starts = np.searchsorted(rows, np.arange(n + 1)).tolist()
     part = np.arange(n)  # of each position: a number of what it is joined to by now

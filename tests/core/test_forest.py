@@ -337,8 +337,7 @@ def test_large_clusters_are_linked_as_by_the_definition(seed: int, density: floa
         both = sorted(parts[left] | parts[right])
         first = (known[a], alike[a, both].sum()) >= (known[b], alike[b, both].sum())
         faces.append(a if first else b)
-    for way in (forest_module._faces, forest_module._faces_of_many):
-        assert way(known, pairs, rows, columns, alike[rows, columns]) == faces[n:]
+    assert forest_module._faces(known, pairs, rows, columns, alike[rows, columns]) == faces[n:]
 
 
 def test_no_edges_at_all() -> None:
