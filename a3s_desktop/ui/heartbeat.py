@@ -125,19 +125,26 @@ class Heartbeat(QObject):
             if last == seen:  # the same stall, still going on
                 self._stalls[-1] = replace(self._stalls[-1], seconds=late)
                 continue
-            frames = sys._current_frames()  # noqa: SLF001 - the documented way to look at a thread
-            frame = frames.get(self._watched)
-            if frame is not None:
+            stall = self._stall(late)
+            if stall is not None:
                 seen = last
-                workers = "".join(
-                    f"{thread.name}:\n{_stack(frames[thread.ident])}"
-                    for thread in threading.enumerate()
-                    if thread is not self._watchdog
-                    and thread.name.startswith("a3s-")
-                    and thread.ident in frames
-                    and not _waits(frames[thread.ident])
-                )
-                self._stalls.append(Stall(late, _stack(frame), workers))
+                self._stalls.append(stall)
+
+    def _stall(self, late: float) -> Stall | None:
+        """What the threads are doing now. No frame is held any longer: it would keep all that its function has."""
+        frames = sys._current_frames()  # noqa: SLF001 - the documented way to look at a thread
+        del frames[threading.get_ident()]  # this very one: it would hold itself, and the others with it
+        if self._watched not in frames:
+            return None
+        workers = "".join(
+            f"{thread.name}:\n{_stack(frames[thread.ident])}"
+            for thread in threading.enumerate()
+            if thread is not self._watchdog
+            and thread.name.startswith("a3s-")
+            and thread.ident in frames
+            and not _waits(frames[thread.ident])
+        )
+        return Stall(late, _stack(frames[self._watched]), workers)
 
 
 def _stack(frame: FrameType) -> str:
