@@ -146,12 +146,10 @@ class Partition:
         old, new : list of int
             The clusters that changed, and those that their samples are in now, ascending.
         """
-        if not groups:
+        pieces = self._pieces(groups) if groups else {}
+        if not pieces:
             return [], []
-        pieces = self._pieces(groups)
-        kept: dict[
-            int, tuple[int, int]
-        ] = {}  # group -> size of its largest piece that keeps an id, negative, and the id
+        kept: dict[int, tuple[int, int]] = {}  # group -> of its largest piece with an id: size, negative; id
         for cluster, here in pieces.items():
             at = max(here, key=lambda at: len(here[at]))
             if at >= 0:

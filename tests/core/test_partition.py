@@ -101,8 +101,9 @@ def regroup(partition: Partition, clusters: dict[int, set[int]], rng: np.random.
     samples = rng.permutation(n)[: rng.integers(0, n + 1)].astype(np.int32)
     cuts = np.unique(rng.integers(1, len(samples), rng.integers(0, 4))) if len(samples) > 1 else []
     groups = [set(group.tolist()) for group in np.split(samples, cuts) if len(group)]
-    before = dict(clusters)
+    before, version = dict(clusters), partition.version
     old, new = partition.regroup([np.array(sorted(group), np.int32) for group in groups])
+    assert (partition.version == version) is (not old)  # an answer that moves nothing is told by it
     wanted = {frozenset(group) for group in groups}
     wanted |= {frozenset(members.difference(*groups)) for members in before.values()} - {frozenset()}
     labels = partition.labels.tolist()
