@@ -8,12 +8,13 @@ small and made while somebody answers; they hold what cannot be derived.
 from __future__ import annotations
 
 import logging
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any, Protocol
 
 import numpy.typing as npt
 
 from a3s_desktop.errors import A3SError, StorageFailedError
+from a3s_desktop.session.entries import Entry, RecordedCorrection
 from a3s_desktop.storage.artifacts import Arrays
 from a3s_desktop.storage.journal_types import Snapshot
 
@@ -25,7 +26,7 @@ FORMAT = 4
 KEPT_FROM = 5_000
 """Images from which on it is kept: deriving takes less than a second of fewer."""
 
-_PER_ANSWER = 50  # images whose share of deriving takes as long as an answer
+_PER_ANSWER = 50  # images whose share of deriving, or of a correction, takes as long as an answer
 _NEAR = (50, 200)  # answers given again at an opening, at least and at most, where deriving would take longer
 
 
@@ -61,10 +62,14 @@ class KeptState:
         """Whether the project is so large that its state is kept."""
         return self._items >= KEPT_FROM
 
-    @property
-    def near(self) -> int:
-        """Answers since the kept state up to which it need not be kept again."""
-        return min(max(self._items // 1000, _NEAR[0]), _NEAR[1])
+    def is_near(self, since: Iterable[Entry]) -> bool:
+        """Whether the entries since the kept state are given again in no time: few, and none about very many images."""
+        answers = 0
+        for entry in since:
+            answers += 1
+            if isinstance(entry, RecordedCorrection):
+                answers += len(entry.correction.samples()) // _PER_ANSWER
+        return answers <= min(max(self._items // 1000, _NEAR[0]), _NEAR[1])
 
     @property
     def worth(self) -> int:

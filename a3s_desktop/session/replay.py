@@ -172,7 +172,8 @@ class EngineSource:
         if self.kept is None or not self.kept.wanted:
             return
         known = self._on_the_way(self.kept.digest, entries)
-        if known is None or (0 if entries is None else entries.count) - known[1] > self.kept.near:
+        since = [] if known is None or entries is None else entries.entries_since(known[1] + 1)
+        if known is None or not self.kept.is_near(entry for _, entry in since):
             self.kept.save(*self._dump(entries, position, facts=True))
 
     # --- inner workings

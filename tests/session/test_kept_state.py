@@ -12,6 +12,7 @@ from a3s_desktop.core import learnt_metric
 from a3s_desktop.session import kept_state
 from a3s_desktop.session.kept_state import KeptState
 from a3s_desktop.session.opening import create_project, open_once, open_session
+from a3s_desktop.session.operations import SplitOff
 from a3s_desktop.session.session import Session
 from a3s_desktop.storage import files
 from a3s_desktop.storage.workspace import ProjectSpec
@@ -93,6 +94,26 @@ def test_the_state_is_kept_again_after_many_answers(project: Path, blobs: Data, 
         assert look(session) == left
         session.close()
     assert derived == []
+
+
+def test_the_state_is_kept_again_after_a_correction_of_many_images(
+    project: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Giving it again at each opening would take as long as it took."""
+    monkeypatch.setattr(kept_state, "_PER_ANSWER", 2)
+    written = (kept(project) / "meta.json").read_bytes()
+    for count, new in ((1, False), (12, True)):
+        session, _ = open_session(project)
+        largest = int(np.bincount(session.state.labels).argmax())
+        items = session.members(largest)[:1] if count == 1 else tuple(range(0, 4 * count, 4))
+        session.perform(SplitOff(items))
+        left = look(session)
+        session.close()
+        assert ((kept(project) / "meta.json").read_bytes() != written) == new
+        session, _ = open_session(project)
+        assert look(session) == left
+        session.undo()
+        session.close()
 
 
 def test_a_state_of_answers_that_were_taken_back_is_not_used(project: Path, blobs: Data) -> None:
