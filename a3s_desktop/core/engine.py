@@ -10,7 +10,8 @@ from __future__ import annotations
 import hashlib
 import json
 import weakref
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any, Self, TypeVar
@@ -246,15 +247,12 @@ class Engine:
         except ContradictionError:
             context.log.rewind(start)
             raise
-        try:
-            context.tell = lambda share: task.step(_TAKEN + (_CHANGED - _TAKEN) * share)
+        with self._telling(lambda share: task.step(_TAKEN + (_CHANGED - _TAKEN) * share)):
             Corrector(context).carry_out(correction)
             self._strategy.reconsider(context)
-            # What is derived is brought up to date as a whole: nothing may stop that.
-            context.tell = lambda share: task.tell(_CHANGED + (1.0 - _CHANGED) * share)
+        # What is derived is brought up to date as a whole: nothing may stop that.
+        with self._telling(lambda share: task.tell(_CHANGED + (1.0 - _CHANGED) * share)):
             self._begin_step(settle)
-        finally:
-            context.made()
 
     def settle(self) -> None:
         """Go on to the next question where that was put off; see `correct`."""
@@ -265,10 +263,11 @@ class Engine:
         """The present place, to be taken before an answer."""
         return Mark(self._boundary, tuple(self._answers), self._settled)
 
-    def restore(self, mark: Mark) -> None:
-        """Come back to a mark: the complete state, and the very question."""
+    def restore(self, mark: Mark, tell: Callable[[float], None] | None = None) -> None:
+        """Come back to a mark: the complete state, and the very question; ``tell`` hears which share is done."""
         self._context.log.rewind(mark.boundary)
-        self._begin_step(mark.settled)
+        with self._telling(tell):
+            self._begin_step(mark.settled)
         for answer in mark.answers:
             self.record(answer)
 
@@ -343,6 +342,16 @@ class Engine:
         return cls(initial, views, options, (arrays, meta), tell)
 
     # --- inner workings
+
+    @contextmanager
+    def _telling(self, tell: Callable[[float], None] | None) -> Iterator[None]:
+        """Somebody hears how far what is done meanwhile is."""
+        if tell is not None:
+            self._context.tell = tell
+        try:
+            yield
+        finally:
+            self._context.made()
 
     def _take_up(self, arrays: Mapping[str, npt.NDArray[Any]], meta: Mapping[str, Any]) -> None:
         context = self._context

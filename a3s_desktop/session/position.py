@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 import logging
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -131,7 +131,7 @@ class Position:
             raise ValueError("this position cannot be reached from here")
         kept, path = way
         before = self._nodes[-1] if self._nodes else None
-        self._back_to(kept)
+        self._back_to(kept, None if task is None or path else task.tell)
         try:
             for done, node in enumerate(path):
                 if task is not None:
@@ -192,9 +192,9 @@ class Position:
             return None
         return 0, path[::-1]
 
-    def _back_to(self, kept: int) -> None:
+    def _back_to(self, kept: int, tell: Callable[[float], None] | None = None) -> None:
         if kept < len(self._nodes):
-            self.engine.restore(self._marks[kept])
+            self.engine.restore(self._marks[kept], tell)
             for node in self._nodes[kept:]:
                 self._conflicts.pop(node.count, None)
             del self._nodes[kept:], self._marks[kept:], self._useful[kept:]

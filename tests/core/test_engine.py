@@ -247,7 +247,7 @@ def test_a_dump_that_fails_leaves_nothing(monkeypatch: pytest.MonkeyPatch) -> No
     assert engine.question is not None
     before, question = engine.digest(), engine.question
     with monkeypatch.context() as patch:
-        patch.setattr("a3s_desktop.core.engine._pairs", lambda items: 1 / 0)
+        patch.setattr("a3s_desktop.core.saved._pairs", lambda items: 1 / 0)
         with pytest.raises(ZeroDivisionError):
             engine.dump()
     assert (engine.question, engine.digest()) == (question, before)
