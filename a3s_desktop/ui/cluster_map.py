@@ -50,10 +50,10 @@ class ClusterMap(QWidget):
     itemHovered(int)
         The item under the pointer; -1: none.
     selectionActed(str, object)
-        "open", "split", "junk" or "copy", and the selected items (tuple of int). The names are on the clipboard
+        "open", "split", "junk" or "copy", and the selected items (int64, ascending). The names are on the clipboard
         already.
     moveWanted(object, int)
-        The selected items (tuple of int) belong to the cluster of this item.
+        The selected items (int64, ascending) belong to the cluster of this item.
     saveWanted()
         The map is to be saved as a picture.
     coloursChosen(object)

@@ -21,7 +21,7 @@ from PySide6.QtWidgets import QListView, QStyle, QStyledItemDelegate, QStyleOpti
 
 from a3s_desktop.i18n import percent, tr
 from a3s_desktop.ui.image_loader import ImageLoader
-from a3s_desktop.ui.member_grid import ITEMS_MIME
+from a3s_desktop.ui.member_grid import ITEMS_MIME, dropped
 from a3s_desktop.ui.pictures import Pictures, cluster_title, images_text
 from a3s_desktop.ui.plain import plain_tip
 from a3s_desktop.ui.row_model import RowModel
@@ -169,7 +169,7 @@ class RowList(QListView):
     opened(object)
         A `Row`, by double click.
     dropped(object, object)
-        Items (tuple of int) were dropped onto a `Row`.
+        Items (int64) were dropped onto a `Row`.
     """
 
     chosen = Signal(object)
@@ -237,11 +237,11 @@ class RowList(QListView):
 
     def dropEvent(self, event: QDropEvent) -> None:
         index = self.indexAt(event.position().toPoint())
-        text = event.mimeData().data(ITEMS_MIME).data().decode()
+        items = dropped(event.mimeData())
         self.setState(QListView.State.NoState)
-        if index.isValid() and text:
+        if index.isValid() and len(items):
             event.acceptProposedAction()
-            self.dropped.emit(tuple(int(part) for part in text.split(",")), self.rows[index.row()])
+            self.dropped.emit(items, self.rows[index.row()])
 
     @Slot()
     def _changed(self) -> None:

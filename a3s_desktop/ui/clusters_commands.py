@@ -174,11 +174,11 @@ class ClusterCommands(QObject):
 
     @Slot()
     def _split(self) -> None:
-        self._do.split(self._page.pane.grid.chosen_items())
+        self._do.split(self._page.pane.grid.chosen())
 
     @Slot()
     def _each(self) -> None:
-        self._do.split(self._page.pane.grid.chosen_items(), each=True)
+        self._do.split(self._page.pane.grid.chosen(), each=True)
 
     @Slot()
     def _move(self) -> None:
@@ -186,11 +186,11 @@ class ClusterCommands(QObject):
 
     @Slot()
     def _junk(self) -> None:
-        self._do.junk(tuple(self._chosen().tolist()))
+        self._do.junk(self._chosen())
 
     @Slot()
     def _restore(self) -> None:
-        self._do.restore(self._page.pane.grid.chosen_items())
+        self._do.restore(self._page.pane.grid.chosen())
 
     @Slot()
     def _merge(self) -> None:
@@ -254,5 +254,5 @@ class ClusterCommands(QObject):
             self._do.rename(cluster, name)
 
     @Slot(object, object)
-    def _dropped(self, items: tuple[int, ...], row: Row) -> None:
+    def _dropped(self, items: IndexArray, row: Row) -> None:
         self._do.move(items, row.cover)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 from PySide6.QtCore import Qt, Signal, Slot
 from PySide6.QtGui import QFocusEvent, QHideEvent, QKeyEvent, QShowEvent
@@ -103,9 +105,9 @@ class ClustersPage(QWidget):
         self._open = cluster
         self._enter(Mode.CLUSTER)
 
-    def open_items(self, items: tuple[int, ...]) -> None:
+    def open_items(self, items: Sequence[int] | IndexArray) -> None:
         """Some images, wherever they belong."""
-        if items:
+        if len(items):
             self.pane.clear()
             self._watched = np.array(items, np.int64)
             self._enter(Mode.ITEMS)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 from PySide6.QtCore import QObject, QTimer, Slot
 
+from a3s_desktop.core.types import IndexArray
 from a3s_desktop.session.state import Change, SessionState
 from a3s_desktop.ui.bridge import Bridge
 from a3s_desktop.ui.corrections import Corrections
@@ -84,7 +85,7 @@ class MapCorrections(QObject):
         self._asked = False  # the selection stays, for another try
 
     @Slot(str, object)
-    def _on_acted(self, action: str, items: tuple[int, ...]) -> None:
+    def _on_acted(self, action: str, items: IndexArray) -> None:
         if action == "split":
             self._asked = True
             self._do.split(items)
@@ -93,5 +94,5 @@ class MapCorrections(QObject):
             self._do.junk(items)
 
     @Slot(object, int)
-    def _on_move(self, items: tuple[int, ...], to: int) -> None:
+    def _on_move(self, items: IndexArray, to: int) -> None:
         self._do.move(items, to)
