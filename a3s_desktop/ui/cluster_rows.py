@@ -73,12 +73,12 @@ class Rows(RowModel):
     def __init__(self, pictures: Pictures, parent: QObject | None = None) -> None:
         super().__init__(parent)
         self._pictures = pictures
-        self.rows: tuple[Row, ...] = ()
+        self.rows: Sequence[Row] = ()
 
     def set_rows(self, rows: Sequence[Row]) -> None:
-        """Replace all rows."""
+        """Replace all rows; they are not changed afterwards."""
         self.beginResetModel()
-        self.rows = tuple(rows)
+        self.rows = rows
         self.replace_rows(len(self.rows))
         self.endResetModel()
 
@@ -194,12 +194,12 @@ class RowList(QListView):
         self.pictures.changed.connect(self.viewport().update)
 
     @property
-    def rows(self) -> tuple[Row, ...]:
+    def rows(self) -> Sequence[Row]:
         """What is shown."""
         return self._rows.rows
 
     def show_rows(self, rows: Sequence[Row]) -> None:
-        """Show these; the first one is marked."""
+        """Show these, which are not changed afterwards; the first one is marked."""
         self.pictures.drop()
         self._rows.set_rows(rows)
         self.mark(0)
