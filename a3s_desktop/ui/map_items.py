@@ -150,6 +150,7 @@ class PointLayer(MapLayer):
             self._shapes = np.zeros(len(self.grid), np.uint8)
         if self._shapes is not None:
             self._shapes[places] = look.shapes
+            self._shapes = self._shapes if self._shapes.any() else None
         self._changed()
 
     def set_emphasis(self, items: IndexArray) -> None:

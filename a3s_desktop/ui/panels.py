@@ -13,6 +13,8 @@ from a3s_desktop.ui.engine_room import Opened
 from a3s_desktop.ui.map_panel import MapPanel
 from a3s_desktop.ui.map_raster import PointGrid
 
+_AFTER_MS = 30  # after a project was opened, until the map is told of its clusters: the first pair comes first
+
 
 class Panels(QObject):
     """Feeds map and cluster view; lives on the GUI thread.
@@ -45,6 +47,8 @@ class Panels(QObject):
         self._emphasis.timeout.connect(self._emphasise)
         self._following = QTimer(self, singleShot=True, interval=0)  # the answer's next pair is painted first
         self._following.timeout.connect(self._follow)
+        self._late = QTimer(self, singleShot=True, interval=_AFTER_MS)  # of very many images it takes a moment
+        self._late.timeout.connect(self._label)
         bridge.opened.connect(self._on_opened)
         bridge.closed.connect(self._on_closed)
         bridge.stateChanged.connect(self._on_state_changed)
@@ -90,12 +94,14 @@ class Panels(QObject):
             self._panel.map.set_selected_cluster(None)
             self._panel.map.set_pair(None)
             self._panel.map.set_points(None)
+            self._panel.map.set_labels(np.zeros(0, np.int32))
             self._panel.map.set_items(opened.items)
         self._view.set_items(opened.items)
 
     @Slot()
     def _on_closed(self) -> None:
         self._followed = None
+        self._late.stop()
         if self._panel is not None and self._panel.made:
             self._panel.map.set_items(None)
             self._panel.map.set_points(None)
@@ -103,16 +109,28 @@ class Panels(QObject):
 
     @Slot(object)
     def _on_layout(self, points: PointGrid) -> None:
+        if self._late.isActive():
+            self._late.stop()
+            self._label()
         if self._panel is not None:
             self._panel.map.set_points(points)
 
+    @Slot()
+    def _label(self) -> None:
+        """Colour the map of a project that was opened: nobody sees it before its layout comes."""
+        state = self._bridge.state
+        if self._panel is not None and state is not None:
+            self._panel.map.set_labels(state.labels)
+
     @Slot(object, object)
     def _on_state_changed(self, state: SessionState, change: Change) -> None:
-        opened = change.kind is ChangeKind.OPENED
         question = state.question
         pair = (question.left, question.right) if question is not None else (None, None)
         if self._panel is not None:
-            self._panel.map.set_labels(state.labels, None if opened else change.moved)
+            if change.kind is ChangeKind.OPENED or self._late.isActive():
+                self._late.start()
+            else:
+                self._panel.map.set_labels(state.labels, change.moved)
             self._panel.map.set_pair(*pair)
         self._view.set_pair(*pair)
         if self._followed is not None and len(change.moved):
