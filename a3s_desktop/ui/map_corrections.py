@@ -6,7 +6,6 @@ import numpy as np
 from PySide6.QtCore import QObject, QTimer, Slot
 
 from a3s_desktop.core.types import IndexArray
-from a3s_desktop.session.state import Change, SessionState
 from a3s_desktop.ui.bridge import Bridge
 from a3s_desktop.ui.corrections import Corrections
 from a3s_desktop.ui.engine_room import Reading
@@ -41,7 +40,9 @@ class MapCorrections(QObject):
         self._quiet = QTimer(self, singleShot=True, interval=_QUIET_MS)
         self._quiet.timeout.connect(self._read_doubts)
         bridge.opened.connect(self._on_opened)
-        bridge.stateChanged.connect(self._on_state_changed)
+        self._turn = QTimer(self, singleShot=True, interval=0)  # of its own: of very many images it takes a moment
+        self._turn.timeout.connect(self._tell)
+        bridge.stateChanged.connect(self._turn.start)
         bridge.failed.connect(self._on_failed)
         panel.selectionActed.connect(self._on_acted)
         panel.moveWanted.connect(self._on_move)
@@ -67,9 +68,11 @@ class MapCorrections(QObject):
         self._known = self._fresh = True
         self._panel.map.set_doubt(doubts)
 
-    @Slot(object, object)
-    def _on_state_changed(self, state: SessionState, _change: Change) -> None:
-        chart = self._panel.map
+    @Slot()
+    def _tell(self) -> None:
+        state, chart = self._bridge.state, self._panel.map
+        if state is None:
+            return
         chart.set_junk(state.is_junk)
         chart.set_confirmed(state.confirmed)
         chart.set_names(state.names)

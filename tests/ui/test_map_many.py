@@ -61,6 +61,7 @@ CHANGES: dict[str, Callable[[ClusterMap], object]] = {
     "selection": lambda chart: chart.select(range(0, N, 2)),
     "confirmed": lambda chart: (chart.set_confirmed(np.arange(N) % 3 == 0), chart.set_colour_by(ColourBy.CONFIRMED)),
     "layout": lambda chart: chart.set_points(chart.plot.places[::-1] * np.float32(1.5)),
+    "zoom": lambda chart: chart.plot.zoom(5),
     "selection in a part": lambda chart: (chart.plot.zoom(3), chart.select(range(100, N))),
 }
 
