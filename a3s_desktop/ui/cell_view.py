@@ -82,6 +82,9 @@ class CellView(QListView):
         QAbstractItemView.resizeEvent(self, event)
         self.viewport().update()  # another number of cells may stand in a line
 
+    def scrollContentsBy(self, dx: int, dy: int) -> None:  # noqa: ARG002
+        self.viewport().update()
+
     def scrollTo(self, index: _Index, hint: _Hint = _Hint.EnsureVisible) -> None:
         if not index.isValid():
             return

@@ -65,6 +65,7 @@ class GridView(CellView):
         set_role(self, role="field")
         self._rest = QTimer(self, singleShot=True, interval=_SETTLED)
         self._rest.timeout.connect(self.settled)
+        self._rest.timeout.connect(self.viewport().update)  # what was asked for meanwhile may have been dropped
         self.verticalScrollBar().valueChanged.connect(self._scrolled)
         self.doubleClicked.connect(self.opened)
 

@@ -160,6 +160,18 @@ def test_only_cells_in_sight_are_painted_with_their_state(qtbot):
     qtbot.waitUntil(lambda: bool(cells.painted[50_003][1] & state.State_MouseOver))
 
 
+def test_scrolling_and_another_width_paint_anew(qtbot):
+    view = dressed(CellView(), qtbot, 500)
+    cells = view.itemDelegate()
+    for act in (lambda: view.verticalScrollBar().setValue(800), lambda: view.resize(260, 170)):
+        qtbot.wait(20)
+        cells.painted.clear()
+        act()
+        first = view.verticalScrollBar().value() // CELL.height() * view.columns
+        qtbot.waitUntil(lambda first=first: first in cells.painted)
+        assert min(cells.painted) == first
+
+
 def test_a_hundred_thousand_rows_are_not_gone_over(qtbot):
     class Counted(QStringListModel):
         asked = 0
