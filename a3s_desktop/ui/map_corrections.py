@@ -13,6 +13,7 @@ from a3s_desktop.ui.map_colours import ColourBy
 from a3s_desktop.ui.map_panel import MapPanel
 
 _CHANGING = ("split", "move", "junk")
+_AFTER_MS = 10  # after a change, until the map is told: in another turn than the clusters, with very many images
 _QUIET_MS = 1500  # without an answer, before the doubts are asked for: they must not delay the next question
 
 
@@ -40,7 +41,7 @@ class MapCorrections(QObject):
         self._quiet = QTimer(self, singleShot=True, interval=_QUIET_MS)
         self._quiet.timeout.connect(self._read_doubts)
         bridge.opened.connect(self._on_opened)
-        self._turn = QTimer(self, singleShot=True, interval=0)  # of its own: of very many images it takes a moment
+        self._turn = QTimer(self, singleShot=True, interval=_AFTER_MS)
         self._turn.timeout.connect(self._tell)
         bridge.stateChanged.connect(self._turn.start)
         bridge.failed.connect(self._on_failed)

@@ -6,14 +6,15 @@ import numpy as np
 from PySide6.QtCore import QObject, QTimer, Slot
 from PySide6.QtWidgets import QDockWidget
 
+from a3s_desktop.core.types import IndexArray
 from a3s_desktop.session.state import Change, ChangeKind, SessionState
 from a3s_desktop.ui.bridge import Bridge
 from a3s_desktop.ui.cluster_view import ClusterView
 from a3s_desktop.ui.engine_room import Opened
 from a3s_desktop.ui.map_panel import MapPanel
-from a3s_desktop.ui.map_raster import PointGrid
+from a3s_desktop.ui.map_raster import PointGrid, ascending
 
-_AFTER_MS = 30  # after a project was opened, until the map is told of its clusters: the first pair comes first
+_FIRST_MS = 30  # after a project was opened, until the map is told of its clusters: the first pair comes first
 
 
 class Panels(QObject):
@@ -47,7 +48,8 @@ class Panels(QObject):
         self._emphasis.timeout.connect(self._emphasise)
         self._following = QTimer(self, singleShot=True, interval=0)  # the answer's next pair is painted first
         self._following.timeout.connect(self._follow)
-        self._late = QTimer(self, singleShot=True, interval=_AFTER_MS)  # of very many images it takes a moment
+        self._moved: list[IndexArray] | None = None  # of which the map does not know yet; None: of all
+        self._late = QTimer(self, singleShot=True)  # a turn of its own: of very many images it takes a moment
         self._late.timeout.connect(self._label)
         bridge.opened.connect(self._on_opened)
         bridge.closed.connect(self._on_closed)
@@ -117,21 +119,29 @@ class Panels(QObject):
 
     @Slot()
     def _label(self) -> None:
-        """Colour the map of a project that was opened: nobody sees it before its layout comes."""
-        state = self._bridge.state
-        if self._panel is not None and state is not None:
-            self._panel.map.set_labels(state.labels)
+        """Tell the map of the clusters, and of the pair."""
+        state, moved = self._bridge.state, self._moved
+        self._moved = []
+        if self._panel is None or state is None:
+            return
+        chart, question = self._panel.map, state.question
+        some = None
+        if moved is not None:
+            some = ascending(np.concatenate([np.zeros(0, np.int64), *moved]), len(state.labels))
+        chart.set_labels(state.labels, some)
+        chart.set_pair(*((question.left, question.right) if question is not None else (None, None)))
 
     @Slot(object, object)
     def _on_state_changed(self, state: SessionState, change: Change) -> None:
         question = state.question
         pair = (question.left, question.right) if question is not None else (None, None)
-        if self._panel is not None:
-            if change.kind is ChangeKind.OPENED or self._late.isActive():
-                self._late.start()
-            else:
-                self._panel.map.set_labels(state.labels, change.moved)
-            self._panel.map.set_pair(*pair)
+        if change.kind is ChangeKind.OPENED:
+            self._moved = None
+            self._late.start(_FIRST_MS)
+        else:
+            if self._moved is not None:
+                self._moved.append(change.moved)
+            self._late.start(0)
         self._view.set_pair(*pair)
         if self._followed is not None and len(change.moved):
             self._following.start()
