@@ -90,8 +90,8 @@ def look(data: MapData, by: ColourBy, items: IndexArray | None = None) -> Look:
     else:
         slots = colour_slots(labels, data.sizes)
     if junk is not None:
-        slots = np.where(junk, np.uint8(GREY), slots)
-        shapes = np.where(junk, np.uint8(Shape.CROSS), shapes)
+        np.putmask(slots, junk, np.uint8(GREY))
+        np.putmask(shapes, junk, np.uint8(Shape.CROSS))
     return Look(slots, shapes)
 
 

@@ -108,7 +108,7 @@ class MapData:
         nothing = np.zeros(n, np.bool_)
         changed = differing(nothing if before is None else before, nothing if now is None else now)
         self.junk = now
-        if changed is None or len(changed) > n // SHARE:
+        if changed is None:
             self.count()
             return None, None
         if not len(changed):
@@ -119,6 +119,8 @@ class MapData:
         self.sizes = (
             was - np.bincount(clusters[gone], minlength=length) + np.bincount(clusters[~gone], minlength=length)
         )
+        if len(changed) > n // SHARE:
+            return None, None
         touched = ascending(clusters, length)
         return touched, self._looking_different(changed, touched, was)
 
