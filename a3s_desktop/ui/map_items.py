@@ -36,6 +36,7 @@ _Places = npt.NDArray[np.int64]
 _NOWHERE: _Places = np.zeros(0, np.int64)
 _MANY = 50_000  # raised points
 _SLOW = 200_000  # points of the map, from which on a new look of them is drawn in turns
+_PAUSE = 15  # ms before such a look is begun: what else is told of the images meanwhile would make it void
 _LEAP = 2.0  # times nearer or farther: more than a step of the wheel
 _DUST = 1.1  # logical pixels of radius below which shapes cannot be told apart
 
@@ -197,7 +198,7 @@ class PointLayer(MapLayer):
             self._work = self._layers(projection, ratio)
             if later:  # what was clicked has taken its time already
                 self._making, self._made = wanted, []
-                self._turn.start()
+                self._turn.start(_PAUSE)
             else:
                 self._show(wanted, list(self._work))
         theme = tokens()
@@ -217,6 +218,7 @@ class PointLayer(MapLayer):
     @Slot()
     def _go_on(self) -> None:
         """A few milliseconds of the picture that is under way."""
+        self._turn.setInterval(0)
         picture = next(self._work, None)
         if picture is not None:
             self._made.append(picture)
