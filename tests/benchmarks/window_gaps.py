@@ -244,8 +244,6 @@ class Hands:
         self.changed("  name", lambda: do.rename(cluster, "Many"))
         self.changed("  finish", lambda: do.finish(cluster))
         few = page.pane.items[:5]
-        self.changed("  split 5 off, open", lambda: do.split(few))
-        self.changed("    undo", bridge.undo)
         self.changed("  junk 5, open", lambda: do.junk(few))
         self.changed("    undo", bridge.undo)
         self.step("  pair", lambda: (page.show_all(), self._program.clusters_desk.show_pair()))
