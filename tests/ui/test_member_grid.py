@@ -76,6 +76,15 @@ def test_all_stay_selected_in_another_order(grid):
     assert (np.sort(grid.chosen()) == np.arange(800)).all()
 
 
+def test_the_number_of_rows_is_asked_for_what_is_in_sight_only(grid, qtbot, monkeypatch):
+    asked = []
+    count = type(grid.model()).rowCount
+    monkeypatch.setattr(type(grid.model()), "rowCount", lambda self, *of: asked.append(1) or count(self, *of))
+    grid.show_rows(MemberRows(np.arange(200_000) % 1000, np.zeros(200_000)), keep=False)
+    grid.viewport().repaint()
+    assert 0 < len(asked) < 1000
+
+
 def test_items_come_back_from_a_drop(grid):
     assert dropped(dragged(np.array([4, 900, 2]))).tolist() == [4, 900, 2]
     assert len(dropped(QMimeData())) == 0
