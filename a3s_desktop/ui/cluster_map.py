@@ -16,7 +16,7 @@ from a3s_desktop.i18n import tr
 from a3s_desktop.ui.focus_return import FocusReturn
 from a3s_desktop.ui.image_loader import ImageLoader
 from a3s_desktop.ui.map_colours import ColourBy, legend, look
-from a3s_desktop.ui.map_data import MapData, MapItems, differing
+from a3s_desktop.ui.map_data import SHARE, MapData, MapItems, differing
 from a3s_desktop.ui.map_frame import EMPTY, MapFrame
 from a3s_desktop.ui.map_hover import MapHover
 from a3s_desktop.ui.map_keys import MapKeys
@@ -29,7 +29,6 @@ from a3s_desktop.ui.map_selection_bar import SelectionBar
 from a3s_desktop.ui.theme import tokens
 
 _NOTE_MS = 5000  # that a passing remark stays
-_SHARE = 4  # one in so many images changed: then all are looked at anew, which is faster
 
 
 class ClusterMap(QWidget):
@@ -50,10 +49,10 @@ class ClusterMap(QWidget):
     itemHovered(int)
         The item under the pointer; -1: none.
     selectionActed(str, object)
-        "open", "split", "junk" or "copy", and the selected items (tuple of int). The names are on the clipboard
+        "open", "split", "junk" or "copy", and the selected items (int64, ascending). The names are on the clipboard
         already.
     moveWanted(object, int)
-        The selected items (tuple of int) belong to the cluster of this item.
+        The selected items (int64, ascending) belong to the cluster of this item.
     saveWanted()
         The map is to be saved as a picture.
     coloursChosen(object)
@@ -152,7 +151,7 @@ class ClusterMap(QWidget):
         if same and moved is not None and len(moved) == 0:
             return
         taken = np.array(labels, np.int32)
-        if same and moved is not None and len(moved) < len(before) // _SHARE:
+        if same and moved is not None and len(moved) < len(before) // SHARE:
             self._refresh(*self._data.move(taken, np.asarray(moved, np.int64)))
             return
         self._data.labels = taken
@@ -185,13 +184,9 @@ class ClusterMap(QWidget):
 
     def set_junk(self, junk: npt.NDArray[np.bool_] | None) -> None:
         """Which items are junk, bool, shape (N,); they are drawn as grey crosses and belong to no cluster."""
-        junk = None if junk is None or not np.any(junk) else junk
-        old = self._data.junk
-        if (old is None and junk is None) or (old is not None and junk is not None and np.array_equal(old, junk)):
-            return
-        self._data.junk = None if junk is None else np.array(junk, np.bool_)
-        self._data.count()
-        self._refresh()
+        changed = self._data.set_junk(junk)
+        if changed is not None:
+            self._refresh(*changed)
 
     def set_names(self, names: Mapping[int, str]) -> None:
         """Names of the clusters that have one, by id."""
@@ -393,7 +388,7 @@ class ClusterMap(QWidget):
             if changed is None:
                 self.set_colour_by(by)
             elif len(changed):
-                self._recolour(changed if _SHARE * len(changed) < len(self._data.labels) else None)
+                self._recolour(changed if SHARE * len(changed) < len(self._data.labels) else None)
 
     @Slot(bool)
     def _show_outlines(self, on: bool) -> None:

@@ -18,7 +18,7 @@ from a3s_desktop.session.overview import ClusterSummary
 
 _DIGITS = re.compile(r"(\d+)")
 _LONGEST = 1000  # digits of a number; Python takes no text for one that is longer than 4,300
-_BLOCK = 2048  # names put in order in one step
+_BLOCK = 1024  # names put in order in one step
 
 
 class Order(enum.Enum):
@@ -70,7 +70,7 @@ def _key(part: str) -> str:
 
 
 def by_name(items: Sequence[int], name: Callable[[int], str]) -> Iterator[npt.NDArray[np.int64] | None]:
-    """Places of some items in the natural order of their names, in steps of about 20 ms: None until all are in order.
+    """Places of some items in the natural order of their names, in steps of about 10 ms: None until all are in order.
 
     Few are in order at once. A sort of very many texts would hold the interpreter for seconds, in any thread.
     """

@@ -87,7 +87,7 @@ class ClusterPane(QWidget):
 
     def show_near(self, rows: Sequence[Row]) -> None:
         """The nearest clusters, best first."""
-        if tuple(rows) != self.near.rows:
+        if list(rows) != list(self.near.rows):
             self.near.show_rows(rows)
         self._near_title.setText(tr("Nearest clusters") if rows else tr("No other cluster is near."))
 

@@ -21,7 +21,7 @@ from PySide6.QtWidgets import QListView, QStyle, QStyledItemDelegate, QStyleOpti
 
 from a3s_desktop.i18n import percent, tr
 from a3s_desktop.ui.image_loader import ImageLoader
-from a3s_desktop.ui.member_grid import ITEMS_MIME
+from a3s_desktop.ui.member_grid import ITEMS_MIME, dropped
 from a3s_desktop.ui.pictures import Pictures, cluster_title, images_text
 from a3s_desktop.ui.plain import plain_tip
 from a3s_desktop.ui.row_model import RowModel
@@ -73,12 +73,12 @@ class Rows(RowModel):
     def __init__(self, pictures: Pictures, parent: QObject | None = None) -> None:
         super().__init__(parent)
         self._pictures = pictures
-        self.rows: tuple[Row, ...] = ()
+        self.rows: Sequence[Row] = ()
 
     def set_rows(self, rows: Sequence[Row]) -> None:
-        """Replace all rows."""
+        """Replace all rows; they are not changed afterwards."""
         self.beginResetModel()
-        self.rows = tuple(rows)
+        self.rows = rows
         self.replace_rows(len(self.rows))
         self.endResetModel()
 
@@ -169,7 +169,7 @@ class RowList(QListView):
     opened(object)
         A `Row`, by double click.
     dropped(object, object)
-        Items (tuple of int) were dropped onto a `Row`.
+        Items (int64) were dropped onto a `Row`.
     """
 
     chosen = Signal(object)
@@ -194,12 +194,12 @@ class RowList(QListView):
         self.pictures.changed.connect(self.viewport().update)
 
     @property
-    def rows(self) -> tuple[Row, ...]:
+    def rows(self) -> Sequence[Row]:
         """What is shown."""
         return self._rows.rows
 
     def show_rows(self, rows: Sequence[Row]) -> None:
-        """Show these; the first one is marked."""
+        """Show these, which are not changed afterwards; the first one is marked."""
         self.pictures.drop()
         self._rows.set_rows(rows)
         self.mark(0)
@@ -237,11 +237,11 @@ class RowList(QListView):
 
     def dropEvent(self, event: QDropEvent) -> None:
         index = self.indexAt(event.position().toPoint())
-        text = event.mimeData().data(ITEMS_MIME).data().decode()
+        items = dropped(event.mimeData())
         self.setState(QListView.State.NoState)
-        if index.isValid() and text:
+        if index.isValid() and len(items):
             event.acceptProposedAction()
-            self.dropped.emit(tuple(int(part) for part in text.split(",")), self.rows[index.row()])
+            self.dropped.emit(items, self.rows[index.row()])
 
     @Slot()
     def _changed(self) -> None:

@@ -71,13 +71,13 @@ class ClusterCommands(QObject):
         mode, ready = self._page.mode, self._do.possible
         action = self._shortcuts.action
         count = self._page.pane.grid.chosen_count() if mode in (Mode.CLUSTER, Mode.ITEMS, Mode.JUNK) else 0
-        cards = self._page.gallery.selected() if mode is Mode.ALL else []
+        cards = self._page.gallery.grid.chosen_count() if mode is Mode.ALL else 0
         row = self._page.singles.list.marked() if mode is Mode.SINGLES else None
         near = self._page.pane.near.marked() if mode is Mode.CLUSTER else None
         some, one = count > 0, self._cluster_chosen() is not None
         members = mode in (Mode.CLUSTER, Mode.ITEMS)
         enabled = {
-            "gallery.open": some or bool(cards) or row is not None,
+            "gallery.open": some or cards > 0 or row is not None,
             "gallery.back": mode is not Mode.ALL,
             "gallery.order": mode in (Mode.ALL, Mode.CLUSTER, Mode.ITEMS),
             "cluster.split": ready and members and some,
@@ -85,7 +85,7 @@ class ClusterCommands(QObject):
             "cluster.move": ready and ((mode is not Mode.ALL and some) or row is not None),
             "cluster.junk": ready and ((members and some) or row is not None),
             "cluster.restore": ready and mode is Mode.JUNK and some,
-            "cluster.merge": ready and (mode is Mode.CLUSTER or 0 < len(cards) < 3),
+            "cluster.merge": ready and (mode is Mode.CLUSTER or 0 < cards < 3),
             "cluster.accept": ready and (near is not None or (row is not None and row.cover >= 0)),
             "cluster.next": row is not None,
             "cluster.name": ready and one and mode is not Mode.SINGLES,
@@ -101,7 +101,7 @@ class ClusterCommands(QObject):
         action("cluster.finish").setChecked(done)
         self._offer(mode, done)
         self._page.tools.selected.setText(
-            trn("{n} cluster selected", "{n} clusters selected", len(cards)) if cards else selection_text(count)
+            trn("{n} cluster selected", "{n} clusters selected", cards) if cards else selection_text(count)
         )
 
     def _offer(self, mode: Mode, done: bool) -> None:
@@ -128,8 +128,13 @@ class ClusterCommands(QObject):
         if self._page.mode is Mode.SINGLES and state is not None:
             row = self._page.singles.list.marked()
             return None if row is None else int(state.labels[row.item])
-        cards = self._page.gallery.selected() if self._page.mode is Mode.ALL else []
+        cards = self._cards()
         return self._now(cards[0]) if len(cards) == 1 else None
+
+    def _cards(self) -> list[ClusterSummary]:
+        """The selected cards where they are so few that a command can mean them."""
+        gallery = self._page.gallery
+        return gallery.selected() if self._page.mode is Mode.ALL and gallery.grid.chosen_count() < 3 else []
 
     def _now(self, cluster: ClusterSummary) -> int:
         """Where a card's images are now."""
@@ -174,11 +179,11 @@ class ClusterCommands(QObject):
 
     @Slot()
     def _split(self) -> None:
-        self._do.split(self._page.pane.grid.chosen_items())
+        self._do.split(self._page.pane.grid.chosen())
 
     @Slot()
     def _each(self) -> None:
-        self._do.split(self._page.pane.grid.chosen_items(), each=True)
+        self._do.split(self._page.pane.grid.chosen(), each=True)
 
     @Slot()
     def _move(self) -> None:
@@ -186,15 +191,15 @@ class ClusterCommands(QObject):
 
     @Slot()
     def _junk(self) -> None:
-        self._do.junk(tuple(self._chosen().tolist()))
+        self._do.junk(self._chosen())
 
     @Slot()
     def _restore(self) -> None:
-        self._do.restore(self._page.pane.grid.chosen_items())
+        self._do.restore(self._page.pane.grid.chosen())
 
     @Slot()
     def _merge(self) -> None:
-        cards = self._page.gallery.selected() if self._page.mode is Mode.ALL else []
+        cards = self._cards()
         if len(cards) == 2:
             self._do.merge(self._now(cards[0]), self._now(cards[1]))
         elif (cluster := self._cluster_chosen()) is not None:
@@ -231,7 +236,7 @@ class ClusterCommands(QObject):
             self._page.pane.edit_name()
             return
         grid, state = self._page.gallery.grid, self._bridge.state
-        cards = self._page.gallery.selected()
+        cards = self._cards()
         if state is None or len(cards) != 1:
             return
         grid.scrollTo(grid.currentIndex())
@@ -254,5 +259,5 @@ class ClusterCommands(QObject):
             self._do.rename(cluster, name)
 
     @Slot(object, object)
-    def _dropped(self, items: tuple[int, ...], row: Row) -> None:
+    def _dropped(self, items: IndexArray, row: Row) -> None:
         self._do.move(items, row.cover)

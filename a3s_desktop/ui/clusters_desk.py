@@ -6,6 +6,7 @@ from PySide6.QtCore import QObject, Slot
 from PySide6.QtWidgets import QWidget
 
 from a3s_desktop.actions import Scope
+from a3s_desktop.core.types import IndexArray
 from a3s_desktop.ui.bridge import Bridge
 from a3s_desktop.ui.clusters_page import ClustersPage
 from a3s_desktop.ui.corrections import Corrections
@@ -74,7 +75,7 @@ class ClustersDesk(QObject):
             self._shortcuts.set_live(scope, page is own)
 
     @Slot(str, object)
-    def _acted(self, action: str, items: tuple[int, ...]) -> None:
+    def _acted(self, action: str, items: IndexArray) -> None:
         if action == "open":
             self._clusters.open_items(items)
             self.show_clusters()

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 from PySide6.QtCore import Qt, Signal, Slot
 from PySide6.QtGui import QFocusEvent, QHideEvent, QKeyEvent, QShowEvent
@@ -22,6 +24,7 @@ from a3s_desktop.ui.corrections import Corrections
 from a3s_desktop.ui.engine_room import Opened, Reading
 from a3s_desktop.ui.fetch import Fetch
 from a3s_desktop.ui.gallery import Gallery
+from a3s_desktop.ui.home_rows import HomeRows
 from a3s_desktop.ui.image_loader import ImageLoader
 from a3s_desktop.ui.member_rows import MemberRows
 from a3s_desktop.ui.name_editor import NameEditor
@@ -103,9 +106,9 @@ class ClustersPage(QWidget):
         self._open = cluster
         self._enter(Mode.CLUSTER)
 
-    def open_items(self, items: tuple[int, ...]) -> None:
+    def open_items(self, items: Sequence[int] | IndexArray) -> None:
         """Some images, wherever they belong."""
-        if items:
+        if len(items):
             self.pane.clear()
             self._watched = np.array(items, np.int64)
             self._enter(Mode.ITEMS)
@@ -245,15 +248,7 @@ class ClustersPage(QWidget):
         state = self._bridge.state
         if state is None or self._mode is not Mode.SINGLES:
             return
-        sizes = np.bincount(state.labels)
-        names, rows = state.names, []
-        for home in sorted(homes, key=lambda home: (-home.likeness, home.item)):
-            own = int(state.labels[home.item])
-            if sizes[own] == 1 and own not in state.finished and not state.is_junk[home.item]:
-                c = int(state.labels[home.cover]) if home.cover >= 0 else -1
-                rows.append(Row(c, int(sizes[c]) if c >= 0 else 0, names.get(c, ""), home.cover, home.likeness,
-                                home.item))  # fmt: skip
-        self.singles.show_rows(rows)
+        self.singles.show_rows(HomeRows.of(homes, state))
         self.commands.update()
         self.updated.emit()
 

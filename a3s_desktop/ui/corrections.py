@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import partial
 
 import numpy as np
@@ -28,6 +29,7 @@ from a3s_desktop.ui.one_line import shortened
 
 _NEAREST = 12
 _ASKED = 200  # images whose likely homes are asked for, to propose where many belong
+_Items = Sequence[int] | IndexArray
 
 
 class Corrections(QObject):
@@ -84,7 +86,7 @@ class Corrections(QObject):
         else:
             self._bridge.perform(Merge(first, second))
 
-    def split(self, items: tuple[int, ...], each: bool = False) -> None:
+    def split(self, items: _Items, each: bool = False) -> None:
         """Take images out of their clusters, together or (``each``) one by one."""
         text = (
             trn("Take {n} image out, to be a cluster of its own?", "Take {n} images out, each a cluster of its own?",
@@ -92,19 +94,19 @@ class Corrections(QObject):
             if each
             else trn("Split {n} image off?", "Split {n} images off as one cluster?", len(items))
         )  # fmt: skip
-        self._perform(SplitOff(items, each), items, text, tr("Split off"))
+        self._perform(SplitOff(_numbers(items), each), len(items), text, tr("Split off"))
 
-    def junk(self, items: tuple[int, ...]) -> None:
+    def junk(self, items: _Items) -> None:
         """Take images out of the sorting."""
         text = trn("Make {n} image junk?", "Make {n} images junk?", len(items))
-        self._perform(Junk(items), items, text, tr("Junk"))
+        self._perform(Junk(_numbers(items)), len(items), text, tr("Junk"))
 
-    def restore(self, items: tuple[int, ...]) -> None:
+    def restore(self, items: _Items) -> None:
         """Take images back from the junk."""
         text = trn("Take {n} image back from junk?", "Take {n} images back from junk?", len(items))
-        self._perform(Restore(items), items, text, tr("Restore"))
+        self._perform(Restore(_numbers(items)), len(items), text, tr("Restore"))
 
-    def move(self, items: tuple[int, ...], target: int) -> None:
+    def move(self, items: _Items, target: int) -> None:
         """Put images into the cluster of the image ``target``."""
         state = self._bridge.state
         if state is None:
@@ -112,7 +114,7 @@ class Corrections(QObject):
         cluster = int(state.labels[target])
         row = self.row(state, cluster)
         text = trn("Move {n} image to {cluster}?", "Move {n} images to {cluster}?", len(items), cluster=row.title)
-        self._perform(Move(items, cluster), items, text, tr("Move"))
+        self._perform(Move(_numbers(items), cluster), len(items), text, tr("Move"))
 
     def rename(self, cluster: int, name: str) -> None:
         """Give a cluster a name; where another one has it, merging the two is proposed."""
@@ -201,7 +203,7 @@ class Corrections(QObject):
         )
 
     def _picked_move(self, chosen: IndexArray, row: Row) -> None:
-        self.move(tuple(chosen.tolist()), row.cover)
+        self.move(chosen, row.cover)
 
     def _picked_merge(self, item: int, row: Row) -> None:
         state = self._bridge.state
@@ -237,10 +239,10 @@ class Corrections(QObject):
         limit = self._settings.value.confirm_from
         return bool(limit) and count >= limit
 
-    def _perform(self, operation: Operation, items: tuple[int, ...], question: str, button: str) -> None:
-        if not items:
+    def _perform(self, operation: Operation, count: int, question: str, button: str) -> None:
+        if not count:
             self.refused.emit(tr("No image is selected."))
-        elif self._large(len(items)):
+        elif self._large(count):
             dialog = ask(
                 self._window, button, question, tr("This is one step: Undo takes all of it back."),
                 (("close", tr("Cancel")), ("do", button)), "do",
@@ -286,3 +288,7 @@ class Corrections(QObject):
         self._naming = None
         if self._picker is not None:
             self._picker.reject()
+
+
+def _numbers(items: _Items) -> tuple[int, ...]:
+    return tuple(items.tolist() if isinstance(items, np.ndarray) else items)

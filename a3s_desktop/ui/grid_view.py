@@ -1,7 +1,5 @@
 """A grid of equal cells over any number of rows: a rubber band from empty ground or from what is not selected yet,
-dragging of what is selected, and a place that is kept while the rows change.
-
-The list's own icon mode keeps a tree of all cells, which takes seconds for 20,000; wrapped rows are arithmetic.
+dragging of what is selected, and cells that are widened to fill the lines.
 """
 
 from __future__ import annotations
@@ -20,18 +18,21 @@ from PySide6.QtCore import (
     Signal,
     Slot,
 )
-from PySide6.QtGui import QKeyEvent, QMouseEvent, QRegion, QResizeEvent
-from PySide6.QtWidgets import QAbstractItemView, QListView, QWidget
+from PySide6.QtGui import QKeyEvent, QMouseEvent, QResizeEvent
+from PySide6.QtWidgets import QAbstractItemView, QWidget
 
 from a3s_desktop.core.runs import sorted_places
 from a3s_desktop.core.types import IndexArray
+from a3s_desktop.ui.cell_view import CellView
+from a3s_desktop.ui.map_raster import ascending
 from a3s_desktop.ui.theme import set_role
 
+_Flag = QItemSelectionModel.SelectionFlag
 _MOST_PARTS = 300  # of a selection that is made at once
 _SETTLED = 60  # ms without scrolling
 
 
-class GridView(QListView):
+class GridView(CellView):
     """See the module.
 
     Attributes
@@ -58,21 +59,13 @@ class GridView(QListView):
         self.drags_first = False
         self._least = least
         self._height = least
-        self.setViewMode(QListView.ViewMode.ListMode)
-        self.setFlow(QListView.Flow.LeftToRight)
-        self.setWrapping(True)
-        self.setMovement(QListView.Movement.Static)
-        self.setResizeMode(QListView.ResizeMode.Adjust)
-        self.setUniformItemSizes(True)
         self.setSelectionMode(QAbstractItemView.SelectionMode.ExtendedSelection)
-        self.setSelectionRectVisible(True)
-        self.setVerticalScrollMode(QAbstractItemView.ScrollMode.ScrollPerPixel)
-        self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self.setVerticalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOn)  # else the width jumps as it comes
         self.setMouseTracking(True)
         set_role(self, role="field")
         self._rest = QTimer(self, singleShot=True, interval=_SETTLED)
         self._rest.timeout.connect(self.settled)
+        self._rest.timeout.connect(self.viewport().update)  # what was asked for meanwhile may have been dropped
         self.verticalScrollBar().valueChanged.connect(self._scrolled)
         self.doubleClicked.connect(self.opened)
 
@@ -84,11 +77,6 @@ class GridView(QListView):
             self._height = height
             self._fit()
 
-    @property
-    def columns(self) -> int:
-        """Cells in a row."""
-        return max(self.viewport().width() // max(self.gridSize().width(), 1), 1)
-
     def resizeEvent(self, event: QResizeEvent) -> None:
         self._fit()
         super().resizeEvent(event)
@@ -98,7 +86,6 @@ class GridView(QListView):
         room = max(self.viewport().width() - 2, self._least)
         width = room // max(room // self._least, 1)
         if self.gridSize() != QSize(width, self._height):
-            # The grid alone would do, but for the rubber band, which asks the cells.
             self.setGridSize(QSize(width, self._height))
             self.fitted.emit(width)
 
@@ -126,29 +113,26 @@ class GridView(QListView):
     def choose(self, rows: Iterable[int], current: int = -1) -> None:
         """Select these rows instead of what was selected; ``current`` gets the keyboard's place."""
         model = self.model()
-        # Not by np.unique, which takes .6 s for 700,000.
-        wanted = sorted_places([rows if isinstance(rows, np.ndarray) else np.fromiter(rows, np.int64)])
+        wanted = ascending(rows if isinstance(rows, np.ndarray) else np.fromiter(rows, np.int64), model.rowCount())
         starts = np.flatnonzero(np.diff(wanted, prepend=-2) != 1)
         if len(starts) > _MOST_PARTS:
             starts = starts[:0]  # Qt compares every part with every other one: minutes for thousands
         lasts = np.append(starts[1:], len(wanted)) - 1 if len(starts) else starts
-        selection = QItemSelection()
-        for first, last in zip(wanted[starts].tolist(), wanted[lasts].tolist(), strict=True):
-            selection.append(QItemSelectionRange(model.index(first, 0), model.index(last, 0)))
-        flags = QItemSelectionModel.SelectionFlag
         if current >= 0:
-            self.selectionModel().setCurrentIndex(model.index(current, 0), flags.NoUpdate)
-        self.selectionModel().select(selection, flags.ClearAndSelect)
+            self.selectionModel().setCurrentIndex(model.index(current, 0), _Flag.NoUpdate)
+        self._select(zip(wanted[starts].tolist(), wanted[lasts].tolist(), strict=True))
 
     def selectAll(self) -> None:
-        """Qt's own takes three times as long for very many."""
-        self.choose(np.arange(self.model().rowCount()), self.currentIndex().row())
+        """All rows in one part; Qt's own looks at each."""
+        count = self.model().rowCount()
+        self._select([(0, count - 1)] if count else [])
 
-    def visualRegionForSelection(self, selection: QItemSelection) -> QRegion:
-        """What to paint anew: Qt would ask for the place of every single row."""
-        if sum(selection.at(k).height() for k in range(selection.count())) > _MOST_PARTS:
-            return QRegion(self.viewport().rect())
-        return super().visualRegionForSelection(selection)
+    def _select(self, parts: Iterable[tuple[int, int]]) -> None:
+        """Parts by their first and last row."""
+        selection, model = QItemSelection(), self.model()
+        for first, last in parts:
+            selection.append(QItemSelectionRange(model.index(first, 0), model.index(last, 0)))
+        self.selectionModel().select(selection, _Flag.ClearAndSelect)
 
     # mouse and keys
 

@@ -99,6 +99,8 @@ class LabelPage(QWidget):
         self._settled = False
         self._moment = QTimer(self, singleShot=True, timerType=Qt.TimerType.PreciseTimer)
         self._moment.timeout.connect(self._on_settled)
+        self._first = QTimer(self, singleShot=True, interval=0)  # the window has its panels before the first pair comes
+        self._first.timeout.connect(self._show_first)
         self._build()
         self._connect()
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
@@ -184,6 +186,8 @@ class LabelPage(QWidget):
             self._show_last(change)
         if state.phase is Phase.FINISHED or state.question is None:
             self._show_finished(state)
+        elif change.kind is ChangeKind.OPENED:
+            self._first.start()
         elif self._question is None or state.question.id != self._question.id:
             self._show_question(state.question)
         self._update_actions()
@@ -197,6 +201,7 @@ class LabelPage(QWidget):
         self._question = None
         self._settled = False
         self._moment.stop()
+        self._first.stop()
         self._compare.clear()
         for column in self._area.columns:
             column.strip.set_members(())
@@ -225,6 +230,13 @@ class LabelPage(QWidget):
             self._loader.prefetch(paths, self._area.left.pane.fit_box())
 
     # Showing
+
+    @Slot()
+    def _show_first(self) -> None:
+        state = self._bridge.state
+        if state is not None and state.question is not None and self._question is None:
+            self._show_question(state.question)
+            self._update_actions()
 
     def _show_question(self, question: QuestionView) -> None:
         items = self._bridge.items

@@ -74,9 +74,8 @@ def colour_slots(labels: npt.NDArray[np.int32], sizes: npt.NDArray[np.int64] | N
 def look(data: MapData, by: ColourBy, items: IndexArray | None = None) -> Look:
     """Slots and shapes for a choice of colours, of all items or of some."""
     labels = data.labels if items is None else data.labels[items]
-    confirmed, doubt, junk = (
-        part if part is None or items is None else part[items] for part in (data.confirmed, data.doubt, data.junk)
-    )
+    confirmed, doubt = (part if part is None or items is None else part[items] for part in (data.confirmed, data.doubt))
+    junk = data.junk if data.junk is None or items is None else data.junk[items]
     shapes = np.zeros(len(labels), np.uint8)
     if not len(labels):
         return Look(np.zeros(0, np.uint8), shapes)
@@ -90,8 +89,8 @@ def look(data: MapData, by: ColourBy, items: IndexArray | None = None) -> Look:
     else:
         slots = colour_slots(labels, data.sizes)
     if junk is not None:
-        slots = np.where(junk, np.uint8(GREY), slots)
-        shapes = np.where(junk, np.uint8(Shape.CROSS), shapes)
+        np.putmask(slots, junk, np.uint8(GREY))
+        np.putmask(shapes, junk, np.uint8(Shape.CROSS))
     return Look(slots, shapes)
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from PySide6.QtCore import QObject, QTimer, Slot
 
-from a3s_desktop.session.state import Change, SessionState
+from a3s_desktop.core.types import IndexArray
 from a3s_desktop.ui.bridge import Bridge
 from a3s_desktop.ui.corrections import Corrections
 from a3s_desktop.ui.engine_room import Reading
@@ -13,6 +13,7 @@ from a3s_desktop.ui.map_colours import ColourBy
 from a3s_desktop.ui.map_panel import MapPanel
 
 _CHANGING = ("split", "move", "junk")
+_AFTER_MS = 10  # after a change, until the map is told: in another turn than the clusters, with very many images
 _QUIET_MS = 1500  # without an answer, before the doubts are asked for: they must not delay the next question
 
 
@@ -40,7 +41,9 @@ class MapCorrections(QObject):
         self._quiet = QTimer(self, singleShot=True, interval=_QUIET_MS)
         self._quiet.timeout.connect(self._read_doubts)
         bridge.opened.connect(self._on_opened)
-        bridge.stateChanged.connect(self._on_state_changed)
+        self._turn = QTimer(self, singleShot=True, interval=_AFTER_MS)
+        self._turn.timeout.connect(self._tell)
+        bridge.stateChanged.connect(self._turn.start)
         bridge.failed.connect(self._on_failed)
         panel.selectionActed.connect(self._on_acted)
         panel.moveWanted.connect(self._on_move)
@@ -66,9 +69,11 @@ class MapCorrections(QObject):
         self._known = self._fresh = True
         self._panel.map.set_doubt(doubts)
 
-    @Slot(object, object)
-    def _on_state_changed(self, state: SessionState, _change: Change) -> None:
-        chart = self._panel.map
+    @Slot()
+    def _tell(self) -> None:
+        state, chart = self._bridge.state, self._panel.map
+        if state is None:
+            return
         chart.set_junk(state.is_junk)
         chart.set_confirmed(state.confirmed)
         chart.set_names(state.names)
@@ -84,7 +89,7 @@ class MapCorrections(QObject):
         self._asked = False  # the selection stays, for another try
 
     @Slot(str, object)
-    def _on_acted(self, action: str, items: tuple[int, ...]) -> None:
+    def _on_acted(self, action: str, items: IndexArray) -> None:
         if action == "split":
             self._asked = True
             self._do.split(items)
@@ -93,5 +98,5 @@ class MapCorrections(QObject):
             self._do.junk(items)
 
     @Slot(object, int)
-    def _on_move(self, items: tuple[int, ...], to: int) -> None:
+    def _on_move(self, items: IndexArray, to: int) -> None:
         self._do.move(items, to)

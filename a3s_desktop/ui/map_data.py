@@ -13,6 +13,7 @@ from a3s_desktop.core.types import IndexArray, IntArray
 from a3s_desktop.i18n import tr, trn
 from a3s_desktop.ui.map_raster import ascending, flags
 
+SHARE = 4  # one in so many images changed: then all are looked at anew, which is faster
 _FEW = 8  # clusters that are looked for one by one
 _LONG = 60  # characters of a cluster's name that are shown
 
@@ -90,12 +91,47 @@ class MapData:
         counts = slice(None) if self.junk is None or len(self.junk) != len(labels) else ~self.junk[moved]
         gone, come = (np.bincount(part[counts], minlength=length) for part in (before, after))
         self.sizes = was - gone + come
-        turned = changed[(was[changed] > 1) != (self.sizes[changed] > 1)]
+        return changed, self._looking_different(moved, changed, was)
+
+    def set_junk(self, junk: npt.NDArray[np.bool_] | None) -> tuple[IndexArray | None, IndexArray | None] | None:
+        """Take over which items are junk.
+
+        Returns
+        -------
+        clusters, items : int64, or None
+            As of `move`; None: all. No pair at all where nothing is not as before.
+        """
+        n, before = len(self.labels), self.junk
+        now = None if junk is None or not junk.any() else np.array(junk, np.bool_)
+        if before is None and now is None:
+            return None
+        nothing = np.zeros(n, np.bool_)
+        changed = differing(nothing if before is None else before, nothing if now is None else now)
+        self.junk = now
+        if changed is None:
+            self.count()
+            return None, None
+        if not len(changed):
+            return None
+        length, was = len(self.sizes), self.sizes
+        clusters = self.labels[changed]
+        gone = np.zeros(len(changed), np.bool_) if now is None else now[changed]
+        self.sizes = (
+            was - np.bincount(clusters[gone], minlength=length) + np.bincount(clusters[~gone], minlength=length)
+        )
+        if len(changed) > n // SHARE:
+            return None, None
+        touched = ascending(clusters, length)
+        return touched, self._looking_different(changed, touched, was)
+
+    def _looking_different(self, items: IndexArray, clusters: IndexArray, was: npt.NDArray[np.int64]) -> IndexArray:
+        """Items, and those of the clusters that became one of a single image, or ceased to be one."""
+        turned = clusters[(was[clusters] > 1) != (self.sizes[clusters] > 1)]
         if len(turned) <= _FEW:
-            others = [np.flatnonzero(labels == cluster) for cluster in turned]
+            others = [np.flatnonzero(self.labels == cluster) for cluster in turned]
         else:
-            others = [np.flatnonzero(flags(turned, length)[labels])]
-        return changed, ascending(np.concatenate([moved, *others]), len(labels))
+            others = [np.flatnonzero(flags(turned, len(was))[self.labels])]
+        return ascending(np.concatenate([items, *others]), len(self.labels))
 
     def members(self, clusters: Iterable[int]) -> IndexArray:
         """Items of a few clusters, ascending."""

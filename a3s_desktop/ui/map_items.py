@@ -36,6 +36,8 @@ _Places = npt.NDArray[np.int64]
 _NOWHERE: _Places = np.zeros(0, np.int64)
 _MANY = 50_000  # raised points
 _SLOW = 200_000  # points of the map, from which on a new look of them is drawn in turns
+_PAUSE = 15  # ms before such a look is begun: what else is told of the images meanwhile would make it void
+_LEAP = 2.0  # times nearer or farther: more than a step of the wheel
 _DUST = 1.1  # logical pixels of radius below which shapes cannot be told apart
 
 
@@ -83,6 +85,11 @@ class _Drawn:
     projection: Projection
     ratio: float
 
+    def near(self, other: _Drawn) -> bool:
+        """Whether the view alone is another one, and no other than by hand, which must be followed at once."""
+        zoomed = self.projection.scale_x / other.projection.scale_x
+        return self.revision == other.revision and 1 / _LEAP < zoomed < _LEAP
+
     def seen_in(self, now: _Drawn) -> QTransform:
         """Where the images belong (logical pixels) after the view changed."""
         if self.projection == now.projection:
@@ -99,9 +106,9 @@ class PointLayer(MapLayer):
     Emphasised ones (the clusters of the pair) and selected ones are drawn above the others, larger, with a soft
     outline, a strong one where they are selected; the others are paler then.
 
-    Where there are very many points, a new look of them is drawn image by image, each in a turn of the event loop of
-    its own; until all are there the former ones are shown, wherever the view is by then. A change of theme only
-    changes the images' colour tables.
+    Where there are very many points, a new look of them, or of a view that is much nearer or farther, is drawn image by
+    image, each in a turn of the event loop of its own; until all are there the former ones are shown, wherever the view
+    is by then. A change of theme only changes the images' colour tables.
     """
 
     def __init__(self) -> None:
@@ -150,6 +157,7 @@ class PointLayer(MapLayer):
             self._shapes = np.zeros(len(self.grid), np.uint8)
         if self._shapes is not None:
             self._shapes[places] = look.shapes
+            self._shapes = self._shapes if self._shapes.any() else None
         self._changed()
 
     def set_emphasis(self, items: IndexArray) -> None:
@@ -186,11 +194,11 @@ class PointLayer(MapLayer):
         )  # fmt: skip
         wanted = _Drawn(self._revision, projection, ratio)
         if wanted not in (self._drawn, self._making):
-            later = len(self.grid) >= _SLOW and wanted.revision != self._drawn.revision and self._making is None
+            later = len(self.grid) >= _SLOW and self._making is None and not wanted.near(self._drawn)
             self._work = self._layers(projection, ratio)
             if later:  # what was clicked has taken its time already
                 self._making, self._made = wanted, []
-                self._turn.start()
+                self._turn.start(_PAUSE)
             else:
                 self._show(wanted, list(self._work))
         theme = tokens()
@@ -210,6 +218,7 @@ class PointLayer(MapLayer):
     @Slot()
     def _go_on(self) -> None:
         """A few milliseconds of the picture that is under way."""
+        self._turn.setInterval(0)
         picture = next(self._work, None)
         if picture is not None:
             self._made.append(picture)

@@ -4,8 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+import numpy as np
 from PySide6.QtCore import QMimeData, QObject, QTimer, Signal, Slot
 from PySide6.QtGui import QGuiApplication
+
+from a3s_desktop.core.types import IndexArray
 
 _BLOCK = 4096  # names in one turn, about 10 ms
 
@@ -16,14 +19,14 @@ class NameCopy(QObject):
     Signals
     -------
     copied(object)
-        The names of these items (tuple of int) are on the clipboard, a line each.
+        The names of these items (int64) are on the clipboard, a line each.
     """
 
     copied = Signal(object)
 
     def __init__(self, parent: QObject | None = None) -> None:
         super().__init__(parent)
-        self._items: tuple[int, ...] = ()
+        self._items: IndexArray = np.zeros(0, np.int64)
         self._name: Callable[[int], str] = str
         self._done = 0
         self._parts: list[bytes] = []  # a block each: to let go of very many short texts takes long, too
@@ -35,7 +38,7 @@ class NameCopy(QObject):
         """Whether names are still being gathered."""
         return self._turn.isActive()
 
-    def begin(self, items: tuple[int, ...], name: Callable[[int], str]) -> None:
+    def begin(self, items: IndexArray, name: Callable[[int], str]) -> None:
         """Copy the names of these items instead of those that are being copied; ``name`` tells them."""
         self._items, self._name, self._done, self._parts = items, name, 0, []
         if len(items) <= _BLOCK:
@@ -45,7 +48,7 @@ class NameCopy(QObject):
 
     @Slot()
     def _go_on(self) -> None:
-        some = self._items[self._done : self._done + _BLOCK]
+        some = self._items[self._done : self._done + _BLOCK].tolist()
         self._done += len(some)
         if some:
             self._parts.append("\n".join(map(self._name, some)).encode("utf-8", "replace"))
@@ -54,6 +57,6 @@ class NameCopy(QObject):
         self._turn.stop()
         items, text = self._items, QMimeData()
         text.setData("text/plain", b"\n".join(self._parts))
-        self._items, self._parts = (), []
+        self._items, self._parts = items[:0], []
         QGuiApplication.clipboard().setMimeData(text)
         self.copied.emit(items)

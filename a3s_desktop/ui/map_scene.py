@@ -199,6 +199,8 @@ class MapScene(MapPlot):
 
     @Slot()
     def _step(self) -> None:
+        if self.points.busy:  # one thing in a turn: the points first, since the former outlines are still there
+            return
         self._store.step()
         if not self._store.pending:  # all at once: outlines that come one by one would flicker
             self._work.stop()

@@ -35,9 +35,9 @@ class MapSelecting(QObject):
     changed()
         The selection, or what `hint` says.
     acted(str, object)
-        An action and the selected items (tuple of int).
+        An action and the selected items (int64, ascending).
     moveWanted(object, int)
-        The selected items belong to the cluster of this item.
+        The selected items (int64, ascending) belong to the cluster of this item.
     remarked(str)
         Something to be said in passing.
     """
@@ -115,7 +115,7 @@ class MapSelecting(QObject):
         if not self._moving:
             return False
         self._moving = False
-        moved = self.items
+        moved = self._items
         self.select(())
         self.moveWanted.emit(moved, item)
         return True
@@ -174,11 +174,11 @@ class MapSelecting(QObject):
             self.changed.emit()
         elif action == "copy":
             known = self._data.items  # another project may be opened meanwhile
-            self._copy.begin(self.items, self._data.item_name if known is None else known.name)
+            self._copy.begin(self._items, self._data.item_name if known is None else known.name)
         else:
-            self.acted.emit(action, self.items)
+            self.acted.emit(action, self._items)
 
     @Slot(object)
-    def _copied(self, items: tuple[int, ...]) -> None:
+    def _copied(self, items: IndexArray) -> None:
         self.remarked.emit(trn("{n} name copied.", "{n} names copied.", len(items)))
         self.acted.emit("copy", items)

@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+import numpy as np
 from PySide6.QtCore import (
+    QAbstractListModel,
     QEvent,
     QMimeData,
     QModelIndex,
@@ -14,10 +16,9 @@ from PySide6.QtCore import (
     QRect,
     QSize,
     Qt,
-    QTimer,
     Slot,
 )
-from PySide6.QtGui import QColor, QFontMetrics, QPainter, QPen
+from PySide6.QtGui import QColor, QDrag, QFontMetrics, QPainter, QPen
 from PySide6.QtWidgets import QStyle, QStyledItemDelegate, QStyleOptionViewItem, QWidget
 
 from a3s_desktop.core.types import IndexArray
@@ -28,18 +29,20 @@ from a3s_desktop.ui.image_loader import ImageLoader
 from a3s_desktop.ui.member_rows import MemberRows
 from a3s_desktop.ui.pictures import Pictures, draw_meter
 from a3s_desktop.ui.plain import plain_tip
-from a3s_desktop.ui.row_model import RowModel
 from a3s_desktop.ui.theme import RADIUS_SMALL, SPACE_1, SPACE_2, scaled_font, tokens
 
-_MANY = 100_000  # rows that take Qt longer to lay out than a few frames
+_EACH = 300  # selected images that Qt may go over one by one when they are dragged
 CELL = 128  # smallest width of a cell, logical pixels
 ITEMS_MIME = "application/x-a3s-items"
 MEMBER_ROLE = Qt.ItemDataRole.UserRole + 1
 _Index = QModelIndex | QPersistentModelIndex
 
 
-class Members(RowModel):
-    """Items with the doubt about each (below 0: not to be shown), a row each."""
+class Members(QAbstractListModel):
+    """Items with the doubt about each (below 0: not to be shown), a row each.
+
+    Not a `RowModel`: a `GridView` asks only for the rows in sight, and rows that Qt keeps take memory and a moment.
+    """
 
     def __init__(self, pictures: Pictures, parent: QObject | None = None) -> None:
         super().__init__(parent)
@@ -50,8 +53,10 @@ class Members(RowModel):
         """Replace all rows."""
         self.beginResetModel()
         self.rows = MemberRows.of(rows)
-        self.replace_rows(len(self.rows))
         self.endResetModel()
+
+    def rowCount(self, parent: _Index | None = None) -> int:
+        return 0 if parent is not None and parent.isValid() else len(self.rows)
 
     def data(self, index: _Index, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
         if not index.isValid() or index.row() >= len(self.rows):
@@ -72,14 +77,28 @@ class Members(RowModel):
         flag = Qt.ItemFlag
         return flag.ItemIsEnabled | flag.ItemIsSelectable | flag.ItemIsDragEnabled if index.isValid() else flag(0)
 
+    def supportedDropActions(self) -> Qt.DropAction:
+        """What is dragged away stays here, too."""
+        return Qt.DropAction.CopyAction
+
     def mimeTypes(self) -> list[str]:
         return [ITEMS_MIME]
 
     def mimeData(self, indexes: Sequence[QModelIndex]) -> QMimeData:
-        data = QMimeData()
-        chosen = self.rows.items[[index.row() for index in indexes]].tolist()
-        data.setData(ITEMS_MIME, ",".join(map(str, chosen)).encode())
-        return data
+        return dragged(self.rows.items[[index.row() for index in indexes]])
+
+
+def dragged(items: IndexArray) -> QMimeData:
+    """Items on their way by drag and drop."""
+    data = QMimeData()
+    data.setData(ITEMS_MIME, items.astype(np.int64).tobytes())
+    return data
+
+
+def dropped(data: QMimeData) -> IndexArray:
+    """Items that were dropped; none where there are no such data."""
+    given = data.data(ITEMS_MIME).data()
+    return np.frombuffer(given[: len(given) // 8 * 8], np.int64)
 
 
 class MemberDelegate(QStyledItemDelegate):
@@ -147,8 +166,6 @@ class MemberGrid(GridView):
         self._members = Members(self.pictures, self)
         self._delegate = MemberDelegate(self.pictures, self)
         self._enlarged: EnlargedView | None = None
-        self._paint = QTimer(self, singleShot=True, interval=0)
-        self._paint.timeout.connect(self._paint_again)
         self.setModel(self._members)
         self.setItemDelegate(self._delegate)
         self.fitted.connect(self._widened)
@@ -173,19 +190,17 @@ class MemberGrid(GridView):
         if new == before:
             return
         row, top = self.currentIndex().row(), self.verticalScrollBar().value()
-        chosen = before.items[self.chosen_places()] if keep else before.items[:0]
+        chosen = self.chosen_places()
         self.pictures.drop()
-        if len(new) > _MANY:  # Qt lays out every row: they are painted in the next turn of the event loop
-            self.setUpdatesEnabled(False)
-            self._paint.start()
         self._members.set_rows(new)
         if not len(new):
             return
         if keep and row >= 0:
             # The image at the keyboard's place, or the first one after it that is still here.
-            later, kept = new.places(before.items[row:]), new.places(chosen)
-            later, kept = later[later >= 0], kept[kept >= 0]
-            current = int(later[0]) if len(later) else len(new) - 1
+            now = new.places(before.items)
+            later, kept = now[row:] >= 0, now[chosen]
+            kept = kept[kept >= 0]
+            current = int(now[row + later.argmax()]) if later.any() else len(new) - 1
             self.choose(kept if len(kept) else [current], current)
         elif self.hasFocus() or not keep:
             self.choose([], 0)
@@ -194,10 +209,6 @@ class MemberGrid(GridView):
     def chosen(self) -> IndexArray:
         """The selected items."""
         return self._members.rows.items[self.chosen_places()]
-
-    def chosen_items(self) -> tuple[int, ...]:
-        """The same as a tuple."""
-        return tuple(self.chosen().tolist())
 
     @Slot(QModelIndex)
     def enlarge(self, index: QModelIndex) -> None:
@@ -208,9 +219,16 @@ class MemberGrid(GridView):
             self._enlarged = EnlargedView(self._loader, self)
         self._enlarged.show_members(self.pictures.items, self.items, index.row())
 
-    @Slot()
-    def _paint_again(self) -> None:
-        self.setUpdatesEnabled(True)
+    def startDrag(self, actions: Qt.DropAction) -> None:
+        """Very many images are taken along at once, and shown by the one at the keyboard's place."""
+        if self.chosen_count() <= _EACH:
+            super().startDrag(actions)
+            return
+        drag, cell = QDrag(self), self.visualRect(self.currentIndex())
+        drag.setMimeData(dragged(self.chosen()))
+        drag.setPixmap(self.viewport().grab(cell))
+        drag.setHotSpot(cell.center() - cell.topLeft())
+        drag.exec(actions, Qt.DropAction.CopyAction)
 
     @Slot(int)
     def _widened(self, width: int) -> None:

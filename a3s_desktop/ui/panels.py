@@ -6,12 +6,15 @@ import numpy as np
 from PySide6.QtCore import QObject, QTimer, Slot
 from PySide6.QtWidgets import QDockWidget
 
+from a3s_desktop.core.types import IndexArray
 from a3s_desktop.session.state import Change, ChangeKind, SessionState
 from a3s_desktop.ui.bridge import Bridge
 from a3s_desktop.ui.cluster_view import ClusterView
 from a3s_desktop.ui.engine_room import Opened
 from a3s_desktop.ui.map_panel import MapPanel
-from a3s_desktop.ui.map_raster import PointGrid
+from a3s_desktop.ui.map_raster import PointGrid, ascending
+
+_FIRST_MS = 30  # after a project was opened, until the map is told of its clusters: the first pair comes first
 
 
 class Panels(QObject):
@@ -45,6 +48,9 @@ class Panels(QObject):
         self._emphasis.timeout.connect(self._emphasise)
         self._following = QTimer(self, singleShot=True, interval=0)  # the answer's next pair is painted first
         self._following.timeout.connect(self._follow)
+        self._moved: list[IndexArray] | None = None  # of which the map does not know yet; None: of all
+        self._late = QTimer(self, singleShot=True)  # a turn of its own: of very many images it takes a moment
+        self._late.timeout.connect(self._label)
         bridge.opened.connect(self._on_opened)
         bridge.closed.connect(self._on_closed)
         bridge.stateChanged.connect(self._on_state_changed)
@@ -90,12 +96,14 @@ class Panels(QObject):
             self._panel.map.set_selected_cluster(None)
             self._panel.map.set_pair(None)
             self._panel.map.set_points(None)
+            self._panel.map.set_labels(np.zeros(0, np.int32))
             self._panel.map.set_items(opened.items)
         self._view.set_items(opened.items)
 
     @Slot()
     def _on_closed(self) -> None:
         self._followed = None
+        self._late.stop()
         if self._panel is not None and self._panel.made:
             self._panel.map.set_items(None)
             self._panel.map.set_points(None)
@@ -103,17 +111,37 @@ class Panels(QObject):
 
     @Slot(object)
     def _on_layout(self, points: PointGrid) -> None:
+        if self._late.isActive():
+            self._late.stop()
+            self._label()
         if self._panel is not None:
             self._panel.map.set_points(points)
 
+    @Slot()
+    def _label(self) -> None:
+        """Tell the map of the clusters, and of the pair."""
+        state, moved = self._bridge.state, self._moved
+        self._moved = []
+        if self._panel is None or state is None:
+            return
+        chart, question = self._panel.map, state.question
+        some = None
+        if moved is not None:
+            some = ascending(np.concatenate([np.zeros(0, np.int64), *moved]), len(state.labels))
+        chart.set_labels(state.labels, some)
+        chart.set_pair(*((question.left, question.right) if question is not None else (None, None)))
+
     @Slot(object, object)
     def _on_state_changed(self, state: SessionState, change: Change) -> None:
-        opened = change.kind is ChangeKind.OPENED
         question = state.question
         pair = (question.left, question.right) if question is not None else (None, None)
-        if self._panel is not None:
-            self._panel.map.set_labels(state.labels, None if opened else change.moved)
-            self._panel.map.set_pair(*pair)
+        if change.kind is ChangeKind.OPENED:
+            self._moved = None
+            self._late.start(_FIRST_MS)
+        else:
+            if self._moved is not None:
+                self._moved.append(change.moved)
+            self._late.start(0)
         self._view.set_pair(*pair)
         if self._followed is not None and len(change.moved):
             self._following.start()

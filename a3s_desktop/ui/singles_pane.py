@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 from PySide6.QtCore import QRect, QSize, Qt, Signal, Slot
 from PySide6.QtGui import QColor, QMouseEvent, QPainter, QPaintEvent, QResizeEvent
 from PySide6.QtWidgets import QHBoxLayout, QLabel, QVBoxLayout, QWidget
@@ -11,6 +9,7 @@ from PySide6.QtWidgets import QHBoxLayout, QLabel, QVBoxLayout, QWidget
 from a3s_desktop.i18n import tr, trn
 from a3s_desktop.ui.cluster_rows import Row, RowList
 from a3s_desktop.ui.enlarged_view import EnlargedView
+from a3s_desktop.ui.home_rows import HomeRows
 from a3s_desktop.ui.image_loader import NEXT, ImageLoader
 from a3s_desktop.ui.pictures import Pictures
 from a3s_desktop.ui.theme import SPACE_1, SPACE_2, SPACE_3, SPACE_4, scaled_font, set_role, tokens
@@ -91,6 +90,7 @@ class SinglesPane(QWidget):
         self._loader = loader
         self._enlarged: EnlargedView | None = None
         self._faces: tuple[int, ...] = ()
+        self._rows = HomeRows.none()
         self.list = RowList(loader, "single images", tr("Single images"))
         self.comparison = Comparison(loader)
         self.count = QLabel()
@@ -112,25 +112,27 @@ class SinglesPane(QWidget):
     def set_items(self, items: ViewItems | None) -> None:
         """Images of the project."""
         self.list.pictures.items = self.comparison.pictures.items = items
+        self._rows = HomeRows.none()
         self.list.show_rows(())
         self.comparison.show_row(None, ())
 
-    def show_rows(self, rows: Sequence[Row]) -> None:
+    def show_rows(self, rows: HomeRows) -> None:
         """All single images, the likeliest first; the mark stays on its image, or goes to what follows it."""
-        before, place, top = self.list.rows, self.list.place, self.list.verticalScrollBar().value()
-        places = {row.item: k for k, row in enumerate(rows)}
-        after = [places[row.item] for row in before[max(place, 0) :] if row.item in places]
-        if tuple(rows) != before:
+        before, place, top = self._rows, self.list.place, self.list.verticalScrollBar().value()
+        if rows != before:
+            now = rows.images.places(before.images.items[max(place, 0) :])
+            after = now[now >= 0]
+            self._rows = rows
             self.list.show_rows(rows)
             self.list.verticalScrollBar().setValue(top)
-            self.list.mark(after[0] if after else place)
+            self.list.mark(int(after[0]) if len(after) else place)
         self.count.setText(
             trn("{n} single image. Does it belong to the cluster beside it?",
                 "{n} single images, the likeliest first. Does each belong to the cluster beside it?", len(rows))
-            if rows
+            if len(rows)
             else tr("No single image is left to look at.")
         )  # fmt: skip
-        self.comparison.setVisible(bool(rows))
+        self.comparison.setVisible(len(rows) > 0)
 
     def show_home(self, row: Row | None, faces: tuple[int, ...]) -> None:
         """Show a single image beside images of its home."""

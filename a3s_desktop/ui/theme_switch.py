@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import QObject, Signal, Slot
+from PySide6.QtCore import QObject, QTimer, Signal, Slot
 from PySide6.QtGui import QAction
-from PySide6.QtWidgets import QApplication
+from PySide6.QtWidgets import QApplication, QWidget
 
 from a3s_desktop.i18n import LANGUAGES
 from a3s_desktop.settings import TEXT_SIZES, THEMES, SettingsStore
@@ -14,6 +14,13 @@ from a3s_desktop.ui.theme import apply_theme
 
 class ThemeSwitch(QObject):
     """Applies theme and text size whose action is chosen, and notes the language for the next start.
+
+    Parameters
+    ----------
+    shortcuts : Shortcuts
+    settings : SettingsStore
+    window : QWidget
+        Is painted anew in a turn of the event loop of its own.
 
     Signals
     -------
@@ -26,8 +33,11 @@ class ThemeSwitch(QObject):
     languageChosen = Signal(str)  # noqa: N815 - Qt's naming
     textSizeChanged = Signal(int)  # noqa: N815
 
-    def __init__(self, shortcuts: Shortcuts, settings: SettingsStore, parent: QObject | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self, shortcuts: Shortcuts, settings: SettingsStore, window: QWidget) -> None:
+        super().__init__(window)
+        self._window = window
+        self._paint = QTimer(self, singleShot=True, interval=0)
+        self._paint.timeout.connect(self._paint_again)
         self._shortcuts = shortcuts
         self._settings = settings
         for mode in THEMES:
@@ -83,5 +93,11 @@ class ThemeSwitch(QObject):
     def _apply(self) -> None:
         app = QApplication.instance()
         if isinstance(app, QApplication):
+            self._window.setUpdatesEnabled(False)  # dressing all that is seen is a turn's work, painting it another
+            self._paint.start()
             apply_theme(app, self._settings.value.theme, self._settings.value.text_size)
             self._shortcuts.retheme()
+
+    @Slot()
+    def _paint_again(self) -> None:
+        self._window.setUpdatesEnabled(True)

@@ -19,7 +19,7 @@ from a3s_desktop.ui.cluster_order import Kind, MemberOrder, Order
 from a3s_desktop.ui.cluster_picker import ClusterPicker
 from a3s_desktop.ui.clusters_page import ClustersPage, Mode
 from a3s_desktop.ui.dialogs import MessageDialog
-from a3s_desktop.ui.member_grid import ITEMS_MIME
+from a3s_desktop.ui.member_grid import dragged
 from a3s_desktop.ui.merge_preview import MergePreview
 from a3s_desktop.ui.program import Program
 from tests.ui.pair_project import make_project
@@ -206,7 +206,7 @@ def test_a_card_on_a_card_merges_with_a_preview(desk):
     gallery = desk.page.gallery
     first, second = gallery.ids()[1], gallery.ids()[0]
     sizes = desk.size(first), desk.size(second)
-    _drop(gallery.grid, 0, CLUSTER_MIME, str(first))
+    _drop(gallery.grid, 0, _card(first))
     preview = desk.dialog(MergePreview)
     assert preview.sum.text() == f"{sizes[0]} + {sizes[1]} → {sum(sizes)} images"
     desk.does(preview.merge_button.click)
@@ -218,7 +218,7 @@ def test_a_card_on_a_card_merges_with_a_preview(desk):
 
 def test_a_card_on_itself_does_nothing(desk):
     before = desk.state.revision
-    _drop(desk.page.gallery.grid, 0, CLUSTER_MIME, str(desk.page.gallery.ids()[0]))
+    _drop(desk.page.gallery.grid, 0, _card(desk.page.gallery.ids()[0]))
     desk.program.corrections.merge(3, 3)
     assert desk.window.statusBar().currentMessage() == "A cluster cannot be merged with itself."
     assert desk.state.revision == before
@@ -267,7 +267,7 @@ def test_split_off_keeps_the_cluster_open_and_goes_on(desk):
     assert len({int(labels[i]) for i in gone}) == 1
     assert desk.page.pane.cluster == cluster
     assert not gone & set(grid.items)
-    assert grid.chosen_items() == (third,)
+    assert grid.chosen().tolist() == [third]
     assert "Split off 2 images" in desk.page.tools.last.toolTip()
     desk.does(desk.page.tools.undo.click)
     assert set(desk.page.pane.items) == set(np.flatnonzero(desk.state.labels == cluster).tolist()) >= gone
@@ -298,7 +298,7 @@ def test_the_mouse_draws_around_images_and_shift_extends(desk):
 def test_take_out_one_by_one(desk):
     desk.enter(desk.cluster(4))
     desk.page.pane.grid.choose([0, 1], 0)
-    out = desk.page.pane.grid.chosen_items()
+    out = desk.page.pane.grid.chosen().tolist()
     desk.does(lambda: desk.key(KEY.Key_E))
     assert [desk.size(int(desk.state.labels[i])) for i in out] == [1, 1]
 
@@ -320,7 +320,7 @@ def test_move_by_the_picker_with_the_keyboard(desk):
     desk.does(lambda: desk.program.corrections.rename(target, "Berta"))
     desk.enter(first)
     desk.page.pane.grid.choose([0], 0)
-    item = desk.page.pane.grid.chosen_items()[0]
+    item = desk.page.pane.grid.chosen().tolist()[0]
     desk.key(KEY.Key_T)
     picker = desk.dialog(ClusterPicker)
     QTest.keyClicks(picker.search, "ber")
@@ -372,7 +372,7 @@ def test_images_dropped_on_a_near_cluster_move_there(desk):
     desk.enter(desk.cluster())
     near, item = desk.page.pane.near, desk.page.pane.items[0]
     target = near.rows[0].cluster
-    desk.does(lambda: _drop(near, 0, ITEMS_MIME, str(item)))
+    desk.does(lambda: _drop(near, 0, dragged(np.array([item]))))
     assert desk.state.labels[item] == desk.state.labels[np.flatnonzero(desk.state.labels == target)[0]]
 
 
@@ -600,9 +600,13 @@ def test_three_images_to_the_end(start, tmp_path):
     desk.until(lambda: len(desk.page.pane.items) == 1)
 
 
-def _drop(view, row: int, mime: str, text: str) -> None:
+def _card(cluster: int) -> QMimeData:
     data = QMimeData()
-    data.setData(mime, text.encode())
+    data.setData(CLUSTER_MIME, str(cluster).encode())
+    return data
+
+
+def _drop(view, row: int, data: QMimeData) -> None:
     place: QPoint = view.visualRect(view.model().index(row, 0)).center()
     kinds = (QDragEnterEvent(place, Qt.DropAction.CopyAction, data, Qt.MouseButton.LeftButton,
                              Qt.KeyboardModifier.NoModifier),

@@ -140,7 +140,7 @@ def test_shift_and_click_adds_and_removes_one_image(chart: ClusterMap) -> None:
 @pytest.mark.parametrize("action", ["open", "split", "junk"])
 def test_an_action_is_handed_on_with_the_images(chart: ClusterMap, action: str) -> None:
     acted: list[tuple[str, object]] = []
-    chart.selectionActed.connect(lambda name, items: acted.append((name, items)))
+    chart.selectionActed.connect(lambda name, items: acted.append((name, tuple(items))))
     chart.select([6, 2])
     button = chart.selection_bar.button(action)
     assert not button.isEnabled()  # nothing is offered before the owner says so
@@ -152,7 +152,7 @@ def test_an_action_is_handed_on_with_the_images(chart: ClusterMap, action: str) 
 def test_move_asks_for_the_target(chart: ClusterMap) -> None:
     moves: list[tuple[object, int]] = []
     opened: list[int] = []
-    chart.moveWanted.connect(lambda items, to: moves.append((items, to)))
+    chart.moveWanted.connect(lambda items, to: moves.append((tuple(items), to)))
     chart.clusterClicked.connect(opened.append)
     chart.selection_bar.set_actions(["move"])
     chart.select([0, 1])

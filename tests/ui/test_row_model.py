@@ -13,7 +13,6 @@ from pytestqt.qtbot import QtBot
 from a3s_desktop.ui.cluster_cards import ClusterCards
 from a3s_desktop.ui.cluster_rows import Rows
 from a3s_desktop.ui.history_model import HistoryModel
-from a3s_desktop.ui.member_grid import Members
 from a3s_desktop.ui.row_model import RowModel
 from a3s_desktop.ui.thumbnails import MembersModel
 
@@ -106,7 +105,7 @@ def test_rows_come_and_go_with_a_reset_only(qtbot: QtBot) -> None:
     assert model.supportedDropActions() == Qt.DropAction.CopyAction
 
 
-@pytest.mark.parametrize("kind", [ClusterCards, Rows, HistoryModel, Members, MembersModel])
+@pytest.mark.parametrize("kind", [ClusterCards, Rows, HistoryModel, MembersModel])
 def test_models_of_lists_that_may_be_long_leave_counting_to_qt(kind: type) -> None:
     assert issubclass(kind, RowModel)
     assert "rowCount" not in vars(kind)

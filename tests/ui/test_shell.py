@@ -368,6 +368,14 @@ def test_themes(desk, settings):
         apply_theme(app, "light")
 
 
+def test_a_new_look_is_painted_in_a_turn_of_its_own(desk, qtbot):
+    window = desk.program.window
+    for action in ("theme.dark", "window.text_larger", "window.text_smaller", "theme.light"):
+        desk.trigger(action)
+        assert not window.updatesEnabled()
+        qtbot.waitUntil(window.updatesEnabled)
+
+
 def test_a_bug_is_told_once_and_the_window_lives_on(desk, project, qtbot):
     crash = describe_crash(ValueError, ValueError("a bug"), None)
     desk.program.crashes.report(crash)
