@@ -168,7 +168,9 @@ class Jobs(QObject):
             else:
                 outcome = _Outcome(job, value=work(*args, **keywords))
         except BaseException as error:  # noqa: BLE001 - handed over to the GUI thread, which tells the kinds apart
-            if isinstance(error, A3SError):  # told, not looked into: a dialog that shows it would hold all frames
+            if isinstance(error, A3SError | Cancelled):
+                # Told, not looked into: whoever shows it would hold all frames, and the window's thread would have to
+                # free what they hold.
                 error.with_traceback(None)
             outcome = _Outcome(job, error=error)
         self._arrived.emit(outcome)

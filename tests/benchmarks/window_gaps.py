@@ -217,7 +217,7 @@ class Hands:
         self.wait(self.quiet)
 
     def _large_cluster(self) -> None:
-        """Three in ten of all images, of whole clusters: what stays behind would take the session many minutes."""
+        """Three in ten of all images, in whole clusters."""
         do, bridge, page, chart = (
             self._program.corrections, self._program.bridge, self._program.clusters_page, self._program.map,
         )  # fmt: skip

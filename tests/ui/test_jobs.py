@@ -150,7 +150,10 @@ def test_shutdown_finishes_the_engine_cancels_the_background_and_takes_no_more(q
         jobs.submit(Worker.ENGINE, stored.append, 5)
 
 
-def test_a_job_that_failed_lets_go_of_what_it_had_in_its_hands(jobs, qtbot):
+@pytest.mark.parametrize(
+    "error", [InputError("The question was answered already.", "Answer the next one."), Cancelled()]
+)
+def test_a_job_that_failed_lets_go_of_what_it_had_in_its_hands(jobs, qtbot, error):
     """Without a collection: an engine that a stale question was put to would stay in memory for good."""
 
     class Large:
@@ -162,7 +165,7 @@ def test_a_job_that_failed_lets_go_of_what_it_had_in_its_hands(jobs, qtbot):
     def work() -> None:
         large = Large()
         seen.append(weakref.ref(large))
-        raise InputError("The question was answered already.", "Answer the next one.")
+        raise error
 
     gc.disable()
     try:
