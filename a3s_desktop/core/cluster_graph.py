@@ -21,6 +21,8 @@ from a3s_desktop.core.watcher import Watcher
 _BLOCK = 1 << 20
 """Edges that are looked at in one go where all links are counted: it bounds memory."""
 
+_SAMPLES = 1 << 14  # of one cluster, whose edges are looked at in one go: no call holds up other threads for long
+
 
 class Link(NamedTuple):
     """What joins two clusters."""
@@ -213,20 +215,29 @@ class ClusterGraph(Watcher):
         """Follow a division of the partition: the links of all parts are counted from their edges."""
         for cluster in old:
             self._detach(cluster, self._links(cluster))
-        labels, junk = self._partition.labels, self._context.junk.values
         for part in parts:
             members = self._partition.members(part)
-            if junk[members[0]]:
-                continue
-            apart = self._apart_from(members)
-            edges = edges_of(self._graph, members)
-            to = self._graph.indices[edges]
-            others = labels[to]
-            outward = (others != part) & ~junk[to]
-            found, strengths = self._grouped(others[outward].astype(np.int64), edges[outward])
-            self._attach(part, Links(found, strengths, np.isin(found, apart)))
+            if not self._context.junk[int(members[0])]:
+                found, strengths = self._outward(part, members)
+                self._attach(part, Links(found, strengths, np.isin(found, self._apart_from(members))))
 
     # --- inner workings
+
+    def _outward(self, cluster: int, members: IntArray) -> tuple[Places, npt.NDArray[np.float64]]:
+        """The clusters that a cluster's members have edges to, ascending, and the strengths of the links."""
+        labels, junk = self._partition.labels, self._context.junk.values
+        lots: list[tuple[Places, npt.NDArray[np.float64]]] = []
+        for at in range(0, len(members), _SAMPLES):
+            edges = edges_of(self._graph, members[at : at + _SAMPLES])
+            to = self._graph.indices[edges]
+            others = labels[to]
+            outward = (others != cluster) & ~junk[to]
+            lots.append(self._grouped(others[outward].astype(np.int64), edges[outward]))
+        if len(lots) == 1:
+            return lots[0]
+        found, strengths = (np.concatenate(columns) for columns in zip(*lots, strict=True))
+        order = np.argsort(found, kind="stable")
+        return _summed(found[order], tuple(strengths[order].T))
 
     def _links(self, cluster: int) -> Links:
         others, slots = self._index.row(cluster)
@@ -234,9 +245,8 @@ class ClusterGraph(Watcher):
 
     def _apart_from(self, members: IntArray) -> Places:
         """Clusters with a member that is known to differ from one of these, ascending."""
-        roots = {self._store.find(i) for i in members.tolist() if self._store.is_touched(i)}
         found = np.zeros(self._partition.next_id, np.bool_)
-        for root in roots:
+        for root in self._store.roots(members.tolist()):
             found[self._context.homes(self._store.roots_apart(root))] = True
         return found.nonzero()[0]
 
@@ -285,18 +295,10 @@ class ClusterGraph(Watcher):
 
     def _grouped(self, groups: Places, edges: Places) -> tuple[Places, npt.NDArray[np.float64]]:
         """The groups of some edges, ascending, and the strengths of each."""
-        if not len(groups):
-            return np.zeros(0, np.int64), np.zeros((0, 3))
         order = np.argsort(groups, kind="stable")
-        groups, edges = groups[order], edges[order]
-        similarity, length = self.similarity[edges], self.length[edges]
-        starts = run_starts(groups)
-        columns = (
-            np.add.reduceat(similarity, starts),
-            np.maximum.reduceat(similarity, starts),
-            np.minimum.reduceat(length, starts),
-        )
-        return groups[starts], np.stack(columns, axis=1)
+        edges = edges[order]
+        similarity = self.similarity[edges]
+        return _summed(groups[order], (similarity, similarity, self.length[edges]))
 
     def _note_size(self, cluster: int) -> None:
         self._resized.add(cluster)
@@ -349,6 +351,17 @@ class ClusterGraph(Watcher):
         taken = self._free[-count:]
         del self._free[-count:]
         return np.array(taken, np.int64)
+
+
+def _summed(groups: Places, columns: Sequence[npt.NDArray[np.float64]]) -> tuple[Places, npt.NDArray[np.float64]]:
+    """Each of some groups, ascending as they stand, once, and its strengths from totals, largest and shortest."""
+    if not len(groups):
+        return np.zeros(0, np.int64), np.zeros((0, 3))
+    starts = run_starts(groups)
+    reduced = (
+        way.reduceat(column, starts) for way, column in zip((np.add, np.maximum, np.minimum), columns, strict=True)
+    )
+    return groups[starts], np.stack(list(reduced), axis=1)
 
 
 def edges_of(graph: PairGraph, samples: npt.NDArray[np.int32]) -> npt.NDArray[np.int64]:

@@ -8,7 +8,7 @@ from __future__ import annotations
 from array import array
 from bisect import bisect_left
 from collections import deque
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 import numpy as np
 import numpy.typing as npt
@@ -73,6 +73,19 @@ class ConstraintStore:
     def is_touched(self, i: int) -> bool:
         """Whether sample ``i`` took part in any must-link or cannot-link answer."""
         return i in self._parent
+
+    def touched_of(self, samples: Iterable[int]) -> list[int]:
+        """Those of some samples that took part in any must-link or cannot-link answer, in their order."""
+        return list(filter(self._parent.__contains__, samples))
+
+    def roots(self, samples: Iterable[int]) -> set[int]:
+        """The roots of those of some samples that took part in any such answer."""
+        parent, found = self._parent, set()
+        for i in filter(parent.__contains__, samples):
+            while (up := parent[i]) != i:
+                i = up
+            found.add(i)
+        return found
 
     def is_confirmed(self, i: int) -> bool:
         """Whether sample ``i`` is must-linked with another sample."""

@@ -345,7 +345,7 @@ class Context:
             a, b = b, a
         store = self.store
         keep = {store.find(sample) for sample in joined}
-        roots = sorted({store.find(int(i)) for i in self.partition.members(a) if store.is_touched(int(i))})
+        roots = sorted(store.roots(self.partition.members(a).tolist()))
         out: dict[int, tuple[int, ...]] = {}
         for root in roots:
             # The joined component reaches into both clusters, so that it may be held apart from members of either.

@@ -25,7 +25,7 @@ LARGEST_DENSE = 600
 """Clusters above this size get their tree from a spanning tree of their edges instead of average linkage, which needs
 all pairs."""
 
-_KEPT = 1 << 18  # leaves of the trees that are kept as arrays: it bounds memory
+_KEPT = 1 << 21  # leaves of the trees that are kept as arrays, 20 bytes each: those of a million samples, twice
 PLANTED = 0.2
 """Share of the making of an engine that the trees of a first clustering take."""
 
@@ -233,11 +233,10 @@ class Forest(Watcher):
         return self._components(parts[0]).keys() & self._components(parts[1]).keys() != set()
 
     def _components(self, samples: IntArray) -> dict[int, list[int]]:
-        store = self._context.store
+        find = self._context.store.find
         found: dict[int, list[int]] = {}
-        for i in samples.tolist():
-            if store.is_touched(i):
-                found.setdefault(store.find(i), []).append(i)
+        for i in self._context.store.touched_of(samples.tolist()):
+            found.setdefault(find(i), []).append(i)
         return found
 
     def _mended(self, parts: Sequence[IntArray], one: int, other: int) -> list[IntArray]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from array import array
 from collections.abc import Callable, Sequence
 from itertools import pairwise
 from typing import NamedTuple
@@ -48,8 +49,10 @@ class Tree(NamedTuple):
             order.append(node)
             if node >= n:
                 stack += children(node)
-        leaves: list[int] = []
-        nodes: list[tuple[int, int, int, int]] = []
+        leaves, nodes = (
+            array("i"),
+            array("i"),
+        )  # lists of a hundred thousand nodes would hold up other threads at the end
         sizes: list[int] = []
         for node in reversed(order):  # a left child with all below it, then the right one, then their node
             if node < n:
@@ -59,9 +62,9 @@ class Tree(NamedTuple):
                 right = sizes.pop()
                 sizes[-1] += right
                 end = len(leaves)
-                nodes.append((node, end - sizes[-1], end - right, end))
-        nodes.reverse()
-        return cls(np.array(leaves, np.int32), np.array(nodes, np.int32))
+                nodes.extend((node, end - sizes[-1], end - right, end))
+        found = np.frombuffer(nodes, np.int32).reshape(-1, 4)
+        return cls(np.frombuffer(leaves, np.int32), found[::-1].copy())
 
     def joined(self, right: Tree, node: int) -> Tree:
         """This tree and one to its right under a new node."""

@@ -15,6 +15,10 @@ from a3s_desktop.storage.keys import Part, locate_part, split_key
 from a3s_desktop.storage.names import can_be_path
 from a3s_desktop.strict_json import parse_json
 
+# How `Items.to_json` begins, and what comes after the last path, and between two.
+_START, _END, _BETWEEN = b'{"paths": [', b'"], "problems": {', b'", "'
+_PIECE = 1 << 20  # bytes of paths that are parsed in one go, about
+
 
 class Items:
     """Item i is row i of every feature matrix.
@@ -84,7 +88,7 @@ class Items:
             The text is damaged, or a path would lead out of the image folder.
         """
         try:
-            values: Any = parse_json(text)
+            values: Any = _read(text)
             if not isinstance(values["paths"], list):
                 raise TypeError(tr("it is no list"))
             paths = tuple(values["paths"])
@@ -105,6 +109,23 @@ class Items:
                     tr("Restore the project from a backup."),
                 )
         return cls(root, paths, {i: reason for i, reason in problems.items() if 0 <= i < len(paths)})
+
+
+def _read(text: bytes) -> Any:
+    """As `parse_json`, but a long list of paths piece by piece: one call would hold up the window for as long."""
+    end = text.rfind(_END)
+    if len(text) < _PIECE or not text.startswith(_START) or end < len(_START):
+        return parse_json(text)
+    at, stop = len(_START), end + 1
+    values = parse_json(_START + text[stop:])
+    while at < stop:
+        cut = text.find(_BETWEEN, min(at + _PIECE, stop), stop)
+        while cut > 0 and text[cut - 1 : cut] == b"\\":  # perhaps within a name
+            cut = text.find(_BETWEEN, cut + 1, stop)
+        piece_end = cut + 1 if cut > 0 else stop
+        values["paths"] += parse_json(b"[" + text[at:piece_end] + b"]")
+        at = piece_end + 2
+    return values
 
 
 def is_inside(path: str) -> bool:

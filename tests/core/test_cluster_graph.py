@@ -98,8 +98,14 @@ def apply(context: Context, links: ClusterGraph, operation: str, i: int, j: int)
             links.set_apart(a, b)
 
 
-@given(st.integers(0, 10_000), st.sampled_from((0.0, 0.1, 0.3, 0.8)), OPERATIONS)
-def test_equal_the_definition_after_any_changes(seed: int, density: float, operations: list[tuple]) -> None:
+@given(st.integers(0, 10_000), st.sampled_from((0.0, 0.1, 0.3, 0.8)), OPERATIONS, st.sampled_from((2, 1000)))
+def test_equal_the_definition_after_any_changes(seed: int, density: float, operations: list[tuple], block: int) -> None:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(cluster_graph, "_SAMPLES", block)
+        follow_changes(seed, density, operations)
+
+
+def follow_changes(seed: int, density: float, operations: list[tuple]) -> None:
     context, similarity = context_of(seed, density)
     links = links_of(context, similarity)
     context.watchers.append(links)
