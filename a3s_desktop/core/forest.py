@@ -16,6 +16,7 @@ import numpy.typing as npt
 from a3s_desktop.core.cluster_graph import edges_of
 from a3s_desktop.core.context import Context
 from a3s_desktop.core.edge_values import Similarities
+from a3s_desktop.core.runs import run_starts
 from a3s_desktop.core.side_links import SideLinks
 from a3s_desktop.core.trees import Tree
 from a3s_desktop.core.types import Answer, IntArray
@@ -29,6 +30,7 @@ _KEPT = 1 << 21  # leaves of the trees that are kept as arrays, 20 bytes each: t
 PLANTED = 0.2
 """Share of the making of an engine that the trees of a first clustering take."""
 
+_EDGES = 1 << 19  # that are looked at in one go where a large cluster gets its tree
 _TOLD = 64  # trees after which progress is told
 _LEAST_DISTANCE = 1e-6  # of samples that were not said to be the same: those that were are joined first
 
@@ -374,14 +376,9 @@ def _spanning_linkage(
     links: Sequence[tuple[int, int]],
 ) -> list[tuple[int, int]]:
     """Single linkage over the edges, strongest first, must-links before all; what no edge joins comes last."""
-    from scipy import sparse
-    from scipy.sparse.csgraph import minimum_spanning_tree
-
     upper = np.flatnonzero(rows < columns)
     order = upper[np.lexsort((columns[upper], rows[upper], -values[upper]))]
-    # By their rank no two edges are alike: none but those of the one tree can be taken, whatever is joined before.
-    rank = sparse.coo_array((np.arange(1.0, len(order) + 1.0), (rows[order], columns[order])), shape=(n, n))
-    taken = order[np.sort(minimum_spanning_tree(rank.tocsr()).data).astype(np.int64) - 1]
+    taken = order[_spanning(n, rows[order], columns[order])]
     candidates = [*links, *zip(rows[taken].tolist(), columns[taken].tolist(), strict=True), *((0, i) for i in range(n))]
     parent = list(range(n))
     node = list(range(n))
@@ -393,6 +390,26 @@ def _spanning_linkage(
             parent[b] = a
             node[a] = n + len(pairs) - 1
     return pairs
+
+
+def _spanning(n: int, rows: npt.NDArray[np.int64], columns: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
+    """Which of some edges, the strongest first, join what no stronger ones do; ascending."""
+    from scipy import sparse
+    from scipy.sparse.csgraph import connected_components, minimum_spanning_tree
+
+    part, taken = np.arange(n), [np.zeros(0, np.int64)]  # of each sample, what it is joined to by now
+    for at in range(0, len(rows), _EDGES):  # some at a time: no call holds up other threads for long
+        left, right = part[rows[at : at + _EDGES]], part[columns[at : at + _EDGES]]
+        across = np.flatnonzero(left != right)
+        # Of several edges between two parts the strongest is the first; by their ranks no two weigh the same.
+        key = np.minimum(left, right)[across] * n + np.maximum(left, right)[across]
+        order = np.argsort(key, kind="stable")
+        first = order[run_starts(key[order])]
+        graph = sparse.coo_array((across[first] + 1.0, np.divmod(key[first], n)), shape=(n, n)).tocsr()
+        tree = minimum_spanning_tree(graph)
+        taken.append(at + np.sort(tree.data).astype(np.int64) - 1)
+        part = connected_components(tree, directed=False)[1].astype(np.int64)[part]
+    return np.concatenate(taken)
 
 
 def _top(parent: list[int], i: int) -> int:

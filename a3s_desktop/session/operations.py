@@ -282,10 +282,15 @@ def _held_apart(engine: Engine, a: int, b: int) -> tuple[int, int] | None:
     store, labels = engine.store, engine.labels
     if engine.partition.size(a) > engine.partition.size(b):
         a, b = b, a
-    for member in engine.partition.members(a).tolist():
-        if store.is_touched(member):
-            for root in store.separated_from(member):
-                for other in store.component(root):
-                    if labels[other] == b:
-                        return member, other
+
+    def shown(root: int) -> int:
+        """A sample that is in the clustering, where the root itself is junk."""
+        return next((i for i in store.component(root) if not engine.junk[i]), root)
+
+    for root in sorted(store.roots(engine.partition.members(a).tolist())):
+        others = store.roots_apart(root)  # of one component there may be a hundred thousand
+        likely = others[(labels[others] == b) | engine.junk.values[others]]
+        other = next((i for i in map(shown, likely.tolist()) if labels[i] == b), None)
+        if other is not None:
+            return shown(root), other
     return None

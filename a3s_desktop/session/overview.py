@@ -177,11 +177,14 @@ class Overview:
         members, labels = self.engine.partition.members(cluster), self.engine.labels
         if not len(members):
             return ()
-        _, other, value = likeness(self.graph, labels, members)
-        near = (other != cluster) & ~self._is_junk(other)
-        total = np.bincount(other[near], value[near], minlength=int(labels.max()) + 1) / len(members)
+        total = np.zeros(int(labels.max()) + 1)
+        for _, other, value in self._likeness(members):
+            near = (other != cluster) & ~self._is_junk(other)
+            total += np.bincount(other[near], value[near], minlength=len(total))
+        total /= len(members)
         found = np.flatnonzero(total)
-        apart = {int(labels[root]) for i in members.tolist() for root in self._separated(i)}
+        store = self.engine.store
+        apart = {c for root in store.roots(members.tolist()) for c in labels[store.roots_apart(root)].tolist()}
         best = [int(c) for c in found[np.lexsort((found, -total[found]))] if int(c) not in apart]
         return tuple(Home(self._face(cluster), c, float(total[c]), self._face(c)) for c in best[:count])
 
@@ -199,6 +202,7 @@ class Overview:
             items = np.flatnonzero(alone).tolist()
         chosen = np.array(items, np.int32)
         found: list[Home] = []
+        apart_of: dict[int, set[int]] = {}  # root -> clusters: one may differ from a hundred thousand samples
         for position, cluster, value in self._likeness(chosen):
             near = (cluster != labels[chosen[position]]) & ~self._is_junk(cluster)
             position, cluster, value = position[near], cluster[near], value[near]
@@ -208,7 +212,10 @@ class Overview:
             ends = np.append(starts[1:], len(position))
             for start, end in zip(starts.tolist(), ends.tolist(), strict=True):
                 item = int(chosen[position[start]])
-                apart = {int(labels[root]) for root in self._separated(item)}
+                root = self.engine.store.find(item)
+                if root not in apart_of:
+                    apart_of[root] = set(labels[self.engine.store.roots_apart(root)].tolist())
+                apart = apart_of[root]
                 at = next((k for k in range(start, end) if not apart or int(cluster[k]) not in apart), None)
                 if at is not None:
                     home = int(cluster[at])
@@ -229,10 +236,6 @@ class Overview:
         table = np.zeros(int(labels.max(initial=0)) + 1, np.bool_)
         table[labels[self.engine.junk.samples()]] = True
         return table[clusters]
-
-    def _separated(self, item: int) -> list[int]:
-        store = self.engine.store
-        return store.separated_from(item) if store.is_touched(item) else []
 
     def _face(self, cluster: int) -> int:
         return self.engine.representatives(cluster, (), 1)[0]

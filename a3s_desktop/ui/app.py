@@ -44,7 +44,8 @@ TRACE_VARIABLE = "A3S_TRACE_FILE"  # see trace.py
 _DEPTH = 15  # bits of a pixel from which on Qt can draw on an X11 display; below it would leave a black window
 _FAILED_STARTS = 2  # in a row, after which safe mode is offered
 # The GUI thread asks for the interpreter after every Qt call; a worker that computes in Python gives it up this often.
-_SWITCH = 0.001  # seconds
+SWITCH_INTERVAL = 0.001
+"""Seconds after which a thread that computes lets the window's have the interpreter."""
 
 log = logging.getLogger(__name__)
 
@@ -116,7 +117,7 @@ def main(project: Path | None = None, read_only: bool = False, demo: str | None 
     former = last_run.begin()
     interval = sys.getswitchinterval()
     handlers: dict[signal.Signals, Any] = {}
-    sys.setswitchinterval(_SWITCH)
+    sys.setswitchinterval(SWITCH_INTERVAL)
     qInstallMessageHandler(_log_qt)
     try:
         keep_in(places.qt_settings.parent)

@@ -24,7 +24,7 @@ from a3s_desktop.demo.data import DemoData
 from a3s_desktop.demo.ladybirds import write_demo
 from a3s_desktop.settings import SettingsStore
 from a3s_desktop.task import Progress, Task
-from a3s_desktop.ui.app import make_application
+from a3s_desktop.ui.app import SWITCH_INTERVAL, make_application
 from a3s_desktop.ui.auto_demo import Driver, Results
 from a3s_desktop.ui.heartbeat import Heartbeat
 from a3s_desktop.ui.program import Program
@@ -155,6 +155,7 @@ def main() -> int:
     parser.add_argument("--data", type=Path, help="folder of the photos; drawn where it is not there")
     parser.add_argument("--out", type=Path, help="folder for pictures of the window; taking them counts as being away")
     arguments = parser.parse_args()
+    sys.setswitchinterval(SWITCH_INTERVAL)
     app = make_application()
     apply_theme(app, "light")
     with tempfile.TemporaryDirectory(prefix="a3s-large-") as scratch:

@@ -40,7 +40,7 @@ from a3s_desktop.session.operations import Junk
 from a3s_desktop.settings import SettingsStore
 from a3s_desktop.storage.spec import ProjectSpec
 from a3s_desktop.task import Task
-from a3s_desktop.ui.app import make_application
+from a3s_desktop.ui.app import SWITCH_INTERVAL, make_application
 from a3s_desktop.ui.program import Program
 from a3s_desktop.ui.theme import apply_theme
 
@@ -309,6 +309,7 @@ def main() -> int:
     os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
     folder = Path(tempfile.mkdtemp(prefix="a3s-day-"))
     log = start_logging(folder / "logs")
+    sys.setswitchinterval(SWITCH_INTERVAL)
     app = make_application()
     apply_theme(app, "light")
     try:

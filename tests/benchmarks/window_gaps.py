@@ -29,7 +29,7 @@ from a3s_desktop.settings import SettingsStore
 from a3s_desktop.storage.spec import ProjectSpec, check_spec
 from a3s_desktop.storage.unseen import named_images
 from a3s_desktop.task import Task
-from a3s_desktop.ui.app import make_application
+from a3s_desktop.ui.app import SWITCH_INTERVAL, make_application
 from a3s_desktop.ui.auto_demo import SIZE
 from a3s_desktop.ui.cluster_picker import ClusterPicker
 from a3s_desktop.ui.export_dialog import ExportDialog
@@ -421,6 +421,7 @@ def main() -> int:
     with tempfile.TemporaryDirectory(prefix="a3s-gaps-") as name:
         scratch = Path(name)
         project = arguments.project or make_project(scratch / "data", arguments.images)
+        sys.setswitchinterval(SWITCH_INTERVAL)
         app = make_application()
         apply_theme(app, "light")
         settings = SettingsStore(None)

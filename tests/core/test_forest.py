@@ -311,8 +311,8 @@ def test_a_guess_is_a_node_that_can_be_taken_apart_again() -> None:
     assert {forest.root(int(c)) for c in context.partition.cluster_ids()} == set(before.values())
 
 
-@given(st.integers(0, 10_000), st.sampled_from((0.0, 0.2, 0.6)), st.integers(2, N))
-def test_large_clusters_are_linked_as_by_the_definition(seed: int, density: float, n: int) -> None:
+@given(st.integers(0, 10_000), st.sampled_from((0.0, 0.2, 0.6)), st.integers(2, N), st.sampled_from((3, 1000)))
+def test_large_clusters_are_linked_as_by_the_definition(seed: int, density: float, n: int, edges: int) -> None:
     """Strongest edge first (ties: the smaller samples), what is must-linked before all. Each face is that of which more
     is known, else the one with more similarity to both parts."""
     rng = np.random.default_rng(seed)
@@ -320,7 +320,9 @@ def test_large_clusters_are_linked_as_by_the_definition(seed: int, density: floa
     alike += alike.T
     rows, columns = np.nonzero(alike)
     links = [tuple(sorted(rng.choice(n, 2, replace=False).tolist())) for _ in range(rng.integers(0, 3))]
-    pairs = forest_module._spanning_linkage(n, rows, columns, alike[rows, columns], links)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(forest_module, "_EDGES", edges)  # that are looked at in one go
+        pairs = forest_module._spanning_linkage(n, rows, columns, alike[rows, columns], links)
     parts = [{i} for i in range(n)]
     expected = []
     ranked = sorted(zip(rows, columns, strict=True), key=lambda pair: (-alike[pair], *pair))
@@ -349,6 +351,7 @@ def test_no_edges_at_all() -> None:
 
 def test_a_long_chain_needs_no_recursion(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(forest_module, "LARGEST_DENSE", 10)
+    monkeypatch.setattr(forest_module, "_EDGES", 700)
     n = 3000
     edges = {(i, i + 1): 1.0 - i / (2 * n) for i in range(n - 1)}
     rows = np.repeat(np.arange(n), [1, *[2] * (n - 2), 1])
