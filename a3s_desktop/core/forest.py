@@ -30,7 +30,8 @@ _KEPT = 1 << 21  # leaves of the trees that are kept as arrays, 20 bytes each: t
 PLANTED = 0.2
 """Share of the making of an engine that the trees of a first clustering take."""
 
-_EDGES = 1 << 19  # that are looked at in one go where a large cluster gets its tree
+# Samples whose edges are read, and edges that are compared, in one go: no call holds up other threads for long.
+_SAMPLES, _EDGES = 1 << 14, 1 << 19
 _TOLD = 64  # trees after which progress is told
 _LEAST_DISTANCE = 1e-6  # of samples that were not said to be the same: those that were are joined first
 
@@ -296,14 +297,17 @@ class Forest(Watcher):
         self, members: IntArray
     ) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64], npt.NDArray[np.float64]]:
         """Edges between members: positions of their ends, and similarities."""
-        n = len(members)
-        edges = edges_of(self._context.graph, members)
-        indptr = self._context.graph.indptr
-        counts = indptr[members.astype(np.int64) + 1] - indptr[members]
-        rows = np.repeat(np.arange(n), counts)
-        place = np.searchsorted(members, self._context.graph.indices[edges])
-        inside = np.flatnonzero(members[np.minimum(place, n - 1)] == self._context.graph.indices[edges])
-        return rows[inside], place[inside], self._similarity[edges[inside]]
+        graph, lots = self._context.graph, []
+        for at in range(0, len(members), _SAMPLES):
+            some = members[at : at + _SAMPLES]
+            edges = edges_of(graph, some)
+            rows = at + np.repeat(np.arange(len(some)), graph.indptr[some.astype(np.int64) + 1] - graph.indptr[some])
+            to = graph.indices[edges]
+            place = np.searchsorted(members, to)
+            inside = np.flatnonzero(members[np.minimum(place, len(members) - 1)] == to)
+            lots.append((rows[inside], place[inside], self._similarity[edges[inside]]))
+        rows, place, values = (np.concatenate(columns) for columns in zip(*lots, strict=True))
+        return rows, place, values
 
     def _linkage(
         self,

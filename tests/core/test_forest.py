@@ -342,6 +342,16 @@ def test_large_clusters_are_linked_as_by_the_definition(seed: int, density: floa
     assert forest_module._faces(known, pairs, rows, columns, alike[rows, columns]) == faces[n:]
 
 
+def test_edges_inside_are_the_same_in_whatever_blocks_they_are_read(monkeypatch: pytest.MonkeyPatch) -> None:
+    context, forest = random_forest(3, 0.5, 2)
+    members = context.partition.members(0)
+    whole = forest._inside(members)
+    assert len(whole[0]) > len(members) > 6
+    monkeypatch.setattr(forest_module, "_SAMPLES", 3)
+    for one, other in zip(whole, forest._inside(members), strict=True):
+        assert one.tolist() == other.tolist()
+
+
 def test_no_edges_at_all() -> None:
     context, forest = make([0] * 5 + [1], {})
     check_forest(context, forest)
@@ -352,6 +362,7 @@ def test_no_edges_at_all() -> None:
 def test_a_long_chain_needs_no_recursion(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(forest_module, "LARGEST_DENSE", 10)
     monkeypatch.setattr(forest_module, "_EDGES", 700)
+    monkeypatch.setattr(forest_module, "_SAMPLES", 500)
     n = 3000
     edges = {(i, i + 1): 1.0 - i / (2 * n) for i in range(n - 1)}
     rows = np.repeat(np.arange(n), [1, *[2] * (n - 2), 1])
