@@ -343,7 +343,7 @@ def test_large_clusters_are_linked_as_by_the_definition(seed: int, density: floa
 
 
 def test_edges_inside_are_the_same_in_whatever_blocks_they_are_read(monkeypatch: pytest.MonkeyPatch) -> None:
-    context, forest = random_forest(3, 0.5, 2)
+    context, forest = random_forest(3, 0.5, 1)
     members = context.partition.members(0)
     whole = forest._inside(members)
     assert len(whole[0]) > len(members) > 6
