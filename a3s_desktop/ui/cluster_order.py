@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from a3s_desktop.core.types import IndexArray
 from a3s_desktop.i18n import mark
 from a3s_desktop.session.overview import ClusterSummary
 
@@ -69,7 +70,7 @@ def _key(part: str) -> str:
     return f"\x01{chr(len(digits))}{digits}"
 
 
-def by_name(items: Sequence[int], name: Callable[[int], str]) -> Iterator[npt.NDArray[np.int64] | None]:
+def by_name(items: IndexArray, name: Callable[[int], str]) -> Iterator[npt.NDArray[np.int64] | None]:
     """Places of some items in the natural order of their names, in steps of about 10 ms: None until all are in order.
 
     Few are in order at once. A sort of very many texts would hold the interpreter for seconds, in any thread.
@@ -77,7 +78,7 @@ def by_name(items: Sequence[int], name: Callable[[int], str]) -> Iterator[npt.ND
     keys: list[str] = []
     blocks = []
     for start in range(0, len(items), _BLOCK):
-        keys += (f"{natural(name(item))}\x00{item:020d}" for item in items[start : start + _BLOCK])
+        keys += (f"{natural(name(item))}\x00{item:020d}" for item in items[start : start + _BLOCK].tolist())
         blocks.append(sorted(range(start, len(keys)), key=keys.__getitem__))
         if len(items) > _BLOCK:
             yield None

@@ -135,7 +135,7 @@ class ClusterPane(QWidget):
     def _ordered(self) -> MemberRows:
         self._turn.stop()
         if MemberOrder(self.order.currentData()) is MemberOrder.NAME and not self.order.isHidden():
-            self._sorting = by_name(self._members.items.tolist(), self.grid.pictures.name)
+            self._sorting = by_name(self._members.items, self.grid.pictures.name)
             places = next(self._sorting)
             if places is not None:
                 return self._members.at(places)

@@ -45,7 +45,7 @@ def test_names_in_steps_come_in_the_order_of_one_sort(monkeypatch: pytest.Monkey
     rng = np.random.default_rng(count)
     names = {item: f"image {rng.integers(0, 30)}" for item in range(200)}
     items = rng.permutation(200)[:count].tolist()
-    *steps, places = by_name(items, names.__getitem__)
+    *steps, places = by_name(np.array(items), names.__getitem__)
     assert places is not None
     assert all(step is None for step in steps)
     assert (len(steps) > 0) == (count > 10)
@@ -54,7 +54,7 @@ def test_names_in_steps_come_in_the_order_of_one_sort(monkeypatch: pytest.Monkey
 
 def test_numbers_in_names_stand_by_their_size() -> None:
     names = ["b", "a10", "a9", "a", "a 9", "a09b", "a9b", "A9c", "9", "10", "", "a9 1", "a100000000000000000000", "ab1"]
-    places = next(by_name(range(len(names)), names.__getitem__))
+    places = next(by_name(np.arange(len(names)), names.__getitem__))
     assert places is not None
     assert sorted(places) == list(range(len(names)))
     order = [names[k] for k in places]
