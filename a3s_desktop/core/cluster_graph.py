@@ -247,7 +247,7 @@ class ClusterGraph(Watcher):
         """Clusters with a member that is known to differ from one of these, ascending."""
         found = np.zeros(self._partition.next_id, np.bool_)
         for root in self._store.roots(members.tolist()):
-            found[self._context.homes(self._store.roots_apart(root))] = True
+            found[self._context.homes(self._store.separated_from(root))] = True
         return found.nonzero()[0]
 
     def _fill(self, blocks: list[tuple[IntArray, npt.NDArray[np.float64]]]) -> None:

@@ -74,10 +74,6 @@ class ConstraintStore:
         """Whether sample ``i`` took part in any must-link or cannot-link answer."""
         return i in self._parent
 
-    def touched_of(self, samples: Iterable[int]) -> list[int]:
-        """Those of some samples that took part in any must-link or cannot-link answer, in their order."""
-        return list(filter(self._parent.__contains__, samples))
-
     def roots(self, samples: Iterable[int]) -> set[int]:
         """The roots of those of some samples that took part in any such answer."""
         parent, found = self._parent, set()
@@ -91,13 +87,9 @@ class ConstraintStore:
         """Whether sample ``i`` is must-linked with another sample."""
         return len(self._component.get(self.find(i), ())) > 1
 
-    def separated_from(self, i: int) -> list[int]:
-        """Roots of the components known to differ from that of ``i``, ascending."""
-        found: list[int] = self.roots_apart(i).tolist()
-        return found
-
-    def roots_apart(self, i: int) -> npt.NDArray[np.int64]:
-        """The same as an array, int64 (m,): a component may differ from a hundred thousand."""
+    def separated_from(self, i: int) -> npt.NDArray[np.int64]:
+        """Roots of the components known to differ from that of ``i``, int64 (m,), ascending; there may be a hundred
+        thousand."""
         root = self.find(i)
         known = np.array(self._cannot.get(root, ()), np.int64) >> _BITS
         if root in self._identity:

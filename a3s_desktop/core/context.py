@@ -350,7 +350,7 @@ class Context:
         for root in roots:
             # The joined component reaches into both clusters, so that it may be held apart from members of either.
             across = (a, b) if root in keep else (b,)
-            others = store.roots_apart(root)
+            others = store.separated_from(root)
             for other in others[np.isin(self.homes(others), across)].tolist():
                 if root in out or other in out:
                     continue

@@ -236,10 +236,10 @@ class Forest(Watcher):
         return self._components(parts[0]).keys() & self._components(parts[1]).keys() != set()
 
     def _components(self, samples: IntArray) -> dict[int, list[int]]:
-        find = self._context.store.find
+        store = self._context.store
         found: dict[int, list[int]] = {}
-        for i in self._context.store.touched_of(samples.tolist()):
-            found.setdefault(find(i), []).append(i)
+        for i in filter(store.is_touched, samples.tolist()):
+            found.setdefault(store.find(i), []).append(i)
         return found
 
     def _mended(self, parts: Sequence[IntArray], one: int, other: int) -> list[IntArray]:

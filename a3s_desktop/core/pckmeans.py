@@ -51,7 +51,8 @@ class Closure:
         for at, group in enumerate(members):
             component[group] = at
         apart = tuple(
-            np.array(sorted(position[other] for other in store.separated_from(root)), np.int64) for _, root in groups
+            np.array(sorted(position[other] for other in store.separated_from(root).tolist()), np.int64)
+            for _, root in groups
         )
         return cls(component, members, apart)
 

@@ -49,10 +49,8 @@ class Tree(NamedTuple):
             order.append(node)
             if node >= n:
                 stack += children(node)
-        leaves, nodes = (
-            array("i"),
-            array("i"),
-        )  # lists of a hundred thousand nodes would hold up other threads at the end
+        # Not lists: to turn those of a hundred thousand nodes into arrays would hold up other threads.
+        leaves, nodes = array("i"), array("i")
         sizes: list[int] = []
         for node in reversed(order):  # a left child with all below it, then the right one, then their node
             if node < n:

@@ -168,5 +168,5 @@ def _components(store: ConstraintStore, items: Sequence[int]) -> tuple[npt.NDArr
     """Number of the component of each item, and for each component those that are known to differ from it."""
     roots = [store.find(item) for item in items]
     number = {root: at for at, root in enumerate(sorted(set(roots)))}
-    apart = [[number[other] for other in store.separated_from(root) if other in number] for root in number]
+    apart = [[number[other] for other in store.separated_from(root).tolist() if other in number] for root in number]
     return np.array([number[root] for root in roots], np.int64), apart

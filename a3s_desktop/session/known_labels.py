@@ -217,7 +217,7 @@ def _held_apart(engine: Engine, rows: dict[int, KnownLabel]) -> list[Conflict]:
         apart = set()
         if len(roots) > 1:
             for root in roots:
-                others = roots.keys() & set(store.separated_from(root))
+                others = roots.keys() & set(store.separated_from(root).tolist())
                 apart |= {root, *others} if others else set()
         items = sorted(item for root in apart for item in roots[root])
         if items:

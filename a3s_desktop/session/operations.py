@@ -288,7 +288,7 @@ def _held_apart(engine: Engine, a: int, b: int) -> tuple[int, int] | None:
         return next((i for i in store.component(root) if not engine.junk[i]), root)
 
     for root in sorted(store.roots(engine.partition.members(a).tolist())):
-        others = store.roots_apart(root)  # of one component there may be a hundred thousand
+        others = store.separated_from(root)  # of one component there may be a hundred thousand
         likely = others[(labels[others] == b) | engine.junk.values[others]]
         other = next((i for i in map(shown, likely.tolist()) if labels[i] == b), None)
         if other is not None:

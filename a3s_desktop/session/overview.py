@@ -184,7 +184,7 @@ class Overview:
         total /= len(members)
         found = np.flatnonzero(total)
         store = self.engine.store
-        apart = {c for root in store.roots(members.tolist()) for c in labels[store.roots_apart(root)].tolist()}
+        apart = {c for root in store.roots(members.tolist()) for c in labels[store.separated_from(root)].tolist()}
         best = [int(c) for c in found[np.lexsort((found, -total[found]))] if int(c) not in apart]
         return tuple(Home(self._face(cluster), c, float(total[c]), self._face(c)) for c in best[:count])
 
@@ -214,7 +214,7 @@ class Overview:
                 item = int(chosen[position[start]])
                 root = self.engine.store.find(item)
                 if root not in apart_of:
-                    apart_of[root] = set(labels[self.engine.store.roots_apart(root)].tolist())
+                    apart_of[root] = set(labels[self.engine.store.separated_from(root)].tolist())
                 apart = apart_of[root]
                 at = next((k for k in range(start, end) if not apart or int(cluster[k]) not in apart), None)
                 if at is not None:

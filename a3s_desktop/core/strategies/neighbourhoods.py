@@ -173,7 +173,7 @@ class NeighbourhoodStrategy(Reclustering):
         store, founder_roots = context.store, [context.store.find(founder) for founder in known.founders]
         for at, sample in enumerate(candidates.tolist()):
             if store.is_touched(sample):
-                apart = set(store.separated_from(sample))
+                apart = set(store.separated_from(sample).tolist())
                 shares[at, [root in apart for root in founder_roots]] = 0.0
         total = shares.sum(axis=1, keepdims=True)
         return np.asarray(shares / np.where(total > 0.0, total, 1.0), np.float64)

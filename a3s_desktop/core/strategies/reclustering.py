@@ -127,7 +127,7 @@ class Reclustering(ABC):
     def _home(self, context: Context, own: IntArray) -> int | None:
         """The cluster for a component: where most of it is, else the nearest; None where all hold what differs."""
         partition, store = context.partition, context.store
-        apart = [context.home(root) for root in store.separated_from(int(own[0]))] + context.barred().tolist()
+        apart = [context.home(root) for root in store.separated_from(int(own[0])).tolist()] + context.barred().tolist()
         here, counts = np.unique(partition.labels[own], return_counts=True)
         allowed = ~np.isin(here, apart)
         if allowed.any():
