@@ -10,7 +10,6 @@ import numpy.typing as npt
 
 from a3s_desktop.core.constraints import ConstraintStore
 from a3s_desktop.core.partition import Partition
-from a3s_desktop.core.runs import missing
 from a3s_desktop.core.types import (
     Answer,
     FloatArray,
@@ -276,10 +275,7 @@ class Context:
         for watcher in self.watchers:
             watcher.merged(kept, a + b - kept)
         if outcasts:
-            members = self.partition.members(kept)
-            gone = np.array(sorted(i for component in outcasts for i in component), np.int32)
-            parts = [missing(members, gone), *(np.array(component, np.int32) for component in outcasts)]
-            self.split(kept, parts)
+            self.regroup([np.array(component, np.int32) for component in outcasts])
             kept = self.partition.cluster_of(joined[0])
         return kept
 
@@ -319,11 +315,7 @@ class Context:
 
     def isolate(self, sample: int) -> int:
         """Take a sample out of its cluster, together with all that is must-linked with it; returns its cluster id."""
-        cluster = self.partition.cluster_of(sample)
-        members = self.partition.members(cluster)
-        own = self.component(sample)
-        if len(own) < len(members):
-            self.split(cluster, (missing(members, own), own))
+        self.regroup([self.component(sample)])
         return self.partition.cluster_of(sample)
 
     def join(self, sample: int, home: int) -> None:
