@@ -15,8 +15,9 @@ from a3s_desktop.storage.keys import Part, locate_part, split_key
 from a3s_desktop.storage.names import can_be_path
 from a3s_desktop.strict_json import parse_json
 
-# How `Items.to_json` begins, and what comes after the last path, and between two.
-_START, _END, _BETWEEN = b'{"paths": [', b'"], "problems": {', b'", "'
+# How `Items.to_json` begins, what comes between two paths, and after the last. Within a name a line never ends: JSON
+# writes \n for it. So no name, whatever is in it, can be taken for one of the latter two.
+_START, _BETWEEN, _END = b'{"paths": [', b",\n", b'],\n"problems": {'
 _PIECE = 1 << 20  # bytes of paths that are parsed in one go, about
 
 
@@ -74,9 +75,9 @@ class Items:
         return self.root.is_dir()
 
     def to_json(self) -> str:
-        """ASCII JSON, in which names that are no UTF-8 survive."""
+        """ASCII JSON, in which names that are no UTF-8 survive; a line for each path and problem."""
         values = {"paths": list(self.paths), "problems": {str(i): text for i, text in self.problems.items()}}
-        return json.dumps(values, ensure_ascii=True)
+        return json.dumps(values, ensure_ascii=True, separators=(_BETWEEN.decode(), ": "))
 
     @classmethod
     def from_json(cls, text: bytes, root: Path, where: Path) -> Items:
@@ -113,18 +114,19 @@ class Items:
 
 def _read(text: bytes) -> Any:
     """As `parse_json`, but a long list of paths piece by piece: one call would hold up the window for as long."""
-    end = text.rfind(_END)
-    if len(text) < _PIECE or not text.startswith(_START) or end < len(_START):
+    stop = text.rfind(_END)
+    if len(text) < _PIECE or not text.startswith(_START) or stop < len(_START):
         return parse_json(text)
-    at, stop = len(_START), end + 1
     values = parse_json(_START + text[stop:])
-    while at < stop:
-        cut = text.find(_BETWEEN, min(at + _PIECE, stop), stop)
-        while cut > 0 and text[cut - 1 : cut] == b"\\":  # perhaps within a name
-            cut = text.find(_BETWEEN, cut + 1, stop)
-        piece_end = cut + 1 if cut > 0 else stop
-        values["paths"] += parse_json(b"[" + text[at:piece_end] + b"]")
-        at = piece_end + 2
+    at = len(_START)
+    while at <= stop:
+        cut = text.find(_BETWEEN, at + _PIECE, stop)
+        end = cut if cut >= 0 else stop
+        piece = parse_json(b"[" + text[at:end] + b"]")
+        if not piece:  # no paths at all, or a comma without one
+            return parse_json(text)
+        values["paths"] += piece
+        at = end + len(_BETWEEN)
     return values
 
 

@@ -12,13 +12,15 @@ from a3s_desktop.errors import ProjectError
 from a3s_desktop.storage import items as items_module
 from a3s_desktop.storage.items import Items
 
-PART = st.text('ab", \\[]{}:é\udc80', min_size=1, max_size=12)
+PART = st.text('ab", \n\\[]{}:é\udc80', min_size=1, max_size=12)
 
 
 @given(
     st.lists(PART, max_size=30), st.dictionaries(st.integers(0, 5), PART, max_size=3), st.sampled_from((1, 7, 1 << 20))
 )
-@example(['a", "b', "c\\", '"], "problems": {', '\\", "'], {0: '"], "problems": {'}, 1)
+@example(['a", "b', "c\\", '"],\n"problems": {', '\\",\n"'], {0: '"],\n"problems": {'}, 1)
+@example([":::", ", "], {}, 7)  # a name that is nothing but what may stand between two
+@example([",\n", ",\n", ","], {}, 1)
 def test_what_is_kept_is_read_whatever_the_names(names: list[str], problems: dict[int, str], piece: int) -> None:
     """Long lists are read in pieces, which must not begin or end within a name."""
     problems = {at: reason for at, reason in problems.items() if at < len(names)}
@@ -33,11 +35,13 @@ def test_what_is_kept_is_read_whatever_the_names(names: list[str], problems: dic
 @pytest.mark.parametrize(
     "text",
     [
-        '{"paths": ["a", 5, "b"], "problems": {}}',
-        '{"paths": ["a", "b", "problems": {}}',
-        '{"paths": ["a"], "x": ["b"], "problems": {',
-        '{"paths": ["a", "b"], "problems": {}, "paths": []}',
-        '{"paths": ["a", "../b"], "problems": {}}',
+        '{"paths": ["a",\n5,\n"b"],\n"problems": {}}',
+        '{"paths": ["a",\n"b",\n"problems": {}}',
+        '{"paths": ["a"],\n"x": ["b"],\n"problems": {',
+        '{"paths": ["a",\n"b"],\n"problems": {},\n"paths": []}',
+        '{"paths": ["a",\n"../b"],\n"problems": {}}',
+        '{"paths": ["a",\n],\n"problems": {}}',
+        '{"paths": [ ,\n"a"],\n"problems": {}}',
     ],
 )
 @pytest.mark.parametrize("piece", [1, 1 << 20])
