@@ -82,6 +82,8 @@ class ClusterMap(QWidget):
         self._selecting = MapSelecting(self._plot, self._data, self._frame.selection, self._frame.lasso, self)
         self._hover = MapHover(self._plot, self._data, self._selecting.lasso, loader, self)
         self._keys = MapKeys(self._plot, self._selecting.lasso, self)
+        self._emphasis = QTimer(self, singleShot=True, interval=0)  # a turn of its own, once for all causes
+        self._emphasis.timeout.connect(self._emphasise)
         self._note = QTimer(self, singleShot=True, interval=_NOTE_MS)
         self._note.timeout.connect(self._forget_remark)
         column = QVBoxLayout(self)
@@ -161,14 +163,14 @@ class ClusterMap(QWidget):
     def set_pair(self, left: int | None, right: int | None = None) -> None:
         """Mark the current pair by its items, or none."""
         self._pair = None if left is None or right is None else (int(left), int(right))
-        self._emphasise()
+        self._emphasis.start()
         self._mark_pair()
         self._tell()
 
     def set_selected_cluster(self, cluster: int | None) -> None:
         """Raise one more cluster than those of the pair (the one whose images are open)."""
         self._open = cluster
-        self._emphasise()
+        self._emphasis.start()
 
     def set_confirmed(self, confirmed: npt.NDArray[np.bool_] | None) -> None:
         """Which items are confirmed, bool, shape (N,); None: not known."""
@@ -343,7 +345,7 @@ class ClusterMap(QWidget):
     @Slot(object)
     def _found(self, items: list[int]) -> None:
         self._marked = np.asarray(items, np.int64)
-        self._emphasise()
+        self._emphasis.start()
         self._tell()
 
     @Slot(int)
@@ -377,7 +379,7 @@ class ClusterMap(QWidget):
         elif self._known:
             self._plot.points.set_look(look(self._data, self._by), self._by)
         self._frame.legend.set_entries(legend(self._data, self._by, tokens()) if self._known else ())
-        self._emphasise()
+        self._emphasis.start()
 
     def _offer(self, by: ColourBy, former: npt.NDArray[Any] | None, given: npt.NDArray[Any] | None) -> None:
         """What a choice of colours shows is known now, differently than before, or not any more."""
@@ -396,7 +398,9 @@ class ClusterMap(QWidget):
         self._plot.hulls.update()
         self._plot.names.changed()
 
+    @Slot()
     def _emphasise(self) -> None:
+        """Raise what the search found, else the clusters of the pair and the one that is open."""
         if len(self._marked):
             self._plot.points.set_emphasis(self._marked)
             return

@@ -14,7 +14,7 @@ from a3s_desktop.ui.engine_room import Opened
 from a3s_desktop.ui.map_panel import MapPanel
 from a3s_desktop.ui.map_raster import PointGrid, ascending
 
-_FIRST_MS = 30  # after a project was opened, until the map is told of its clusters: the first pair comes first
+_LATER_MS = 30  # until the map is told of the clusters: the pair comes first, and what is pressed meanwhile
 
 
 class Panels(QObject):
@@ -44,13 +44,12 @@ class Panels(QObject):
         self._view = cluster_view
         self._dock = cluster_dock
         self._followed: int | None = None  # an image of the cluster that is shown: ids may change, it stays
-        self._emphasis = QTimer(self, singleShot=True, interval=0)
-        self._emphasis.timeout.connect(self._emphasise)
-        self._following = QTimer(self, singleShot=True, interval=0)  # the answer's next pair is painted first
-        self._following.timeout.connect(self._follow)
         self._moved: list[IndexArray] | None = None  # of which the map does not know yet; None: of all
-        self._late = QTimer(self, singleShot=True)  # a turn of its own: of very many images it takes a moment
+        # Of very many images it takes a moment. Without a pause it would follow in the same breath as the pair.
+        self._late = QTimer(self, singleShot=True, interval=_LATER_MS)
         self._late.timeout.connect(self._label)
+        self._following = QTimer(self, singleShot=True, interval=2 * _LATER_MS)
+        self._following.timeout.connect(self._follow)
         bridge.opened.connect(self._on_opened)
         bridge.closed.connect(self._on_closed)
         bridge.stateChanged.connect(self._on_state_changed)
@@ -75,13 +74,8 @@ class Panels(QObject):
         if self._followed is None or self._followed not in members:
             self._followed = int(members[0])
         self._view.show_cluster(cluster, members)
-        self._emphasis.start()
-
-    @Slot()
-    def _emphasise(self) -> None:
-        """Mark the cluster that is shown on the map."""
-        if self._panel is not None and self._view.cluster is not None:
-            self._panel.map.set_selected_cluster(self._view.cluster)
+        if self._panel is not None:
+            self._panel.map.set_selected_cluster(cluster)
 
     @Slot()
     def _follow(self) -> None:
@@ -137,11 +131,10 @@ class Panels(QObject):
         pair = (question.left, question.right) if question is not None else (None, None)
         if change.kind is ChangeKind.OPENED:
             self._moved = None
-            self._late.start(_FIRST_MS)
-        else:
-            if self._moved is not None:
-                self._moved.append(change.moved)
-            self._late.start(0)
+        elif self._moved is not None:
+            self._moved.append(change.moved)
+        if not self._late.isActive():
+            self._late.start()
         self._view.set_pair(*pair)
         if self._followed is not None and len(change.moved):
             self._following.start()

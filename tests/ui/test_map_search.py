@@ -77,11 +77,17 @@ def test_a_name_with_a_line_break_takes_one_row(chart: ClusterMap, qtbot: QtBot)
 
 def test_found_images_are_marked_and_unmarked(chart: ClusterMap, qtbot: QtBot) -> None:
     chart.set_pair(0, 1)
-    usual = len(chart.plot.points._raised)
+    points = chart.plot.points
+
+    def raised() -> list[int]:
+        return sorted(points.grid.order[points._raised].tolist())
+
+    pair = sorted(np.flatnonzero(np.isin(chart._data.labels, chart._data.labels[[0, 1]])).tolist())
+    qtbot.waitUntil(lambda: raised() == pair)
     search(chart, qtbot, "IMG_0007")
-    assert chart.plot.points.grid.order[chart.plot.points._raised].tolist() == [7]
+    qtbot.waitUntil(lambda: raised() == [7])
     chart._frame.search.clear()
-    assert len(chart.plot.points._raised) == usual
+    qtbot.waitUntil(lambda: raised() == pair)
     assert "pair" in chart.status
 
 
