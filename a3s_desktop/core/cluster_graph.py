@@ -14,7 +14,7 @@ from a3s_desktop.core.edge_values import Lengths, Similarities
 from a3s_desktop.core.pair_index import PairIndex, Places
 from a3s_desktop.core.room import enlarged
 from a3s_desktop.core.runs import run_starts, sorted_places
-from a3s_desktop.core.types import Answer, IntArray, PairGraph
+from a3s_desktop.core.types import Answer, IntArray
 from a3s_desktop.core.undo import UndoLog
 from a3s_desktop.core.watcher import Watcher
 
@@ -228,7 +228,7 @@ class ClusterGraph(Watcher):
         labels, junk = self._partition.labels, self._context.junk.values
         lots: list[tuple[Places, npt.NDArray[np.float64]]] = []
         for at in range(0, len(members), _SAMPLES):
-            edges = edges_of(self._graph, members[at : at + _SAMPLES])
+            edges = self._graph.edges_of(members[at : at + _SAMPLES])
             to = self._graph.indices[edges]
             others = labels[to]
             outward = (others != cluster) & ~junk[to]
@@ -271,10 +271,8 @@ class ClusterGraph(Watcher):
         home = np.where(self._context.junk.values, -1, labels).astype(np.int32)
         width = int(labels.max(initial=0)) + 1
         for samples in self._blocks(home):
-            edges = edges_of(self._graph, samples)
-            own = np.repeat(
-                home[samples], self._graph.indptr[samples.astype(np.int64) + 1] - self._graph.indptr[samples]
-            )
+            edges = self._graph.edges_of(samples)
+            own = np.repeat(home[samples], self._graph.degrees(samples))
             other = home[self._graph.indices[edges]]
             between = np.flatnonzero(own < other)
             key = own[between].astype(np.int64) * width + other[between]
@@ -285,7 +283,7 @@ class ClusterGraph(Watcher):
         """All samples but junk, ascending by cluster, in blocks that hold whole clusters and some `_BLOCK` edges."""
         order = np.argsort(home, kind="stable").astype(np.int32)
         order = order[int(np.count_nonzero(home < 0)) :]
-        counts = self._graph.indptr[order.astype(np.int64) + 1] - self._graph.indptr[order]
+        counts = self._graph.degrees(order)
         starts = run_starts(home[order])
         before = (np.cumsum(counts) - counts)[starts]  # edges of all clusters before each cluster
         block = before // _BLOCK
@@ -362,11 +360,3 @@ def _summed(groups: Places, columns: Sequence[npt.NDArray[np.float64]]) -> tuple
         way.reduceat(column, starts) for way, column in zip((np.add, np.maximum, np.minimum), columns, strict=True)
     )
     return groups[starts], np.stack(list(reduced), axis=1)
-
-
-def edges_of(graph: PairGraph, samples: npt.NDArray[np.int32]) -> npt.NDArray[np.int64]:
-    """Positions of all edges that start at some samples, int64, sample by sample."""
-    starts = graph.indptr[samples]
-    counts = graph.indptr[samples.astype(np.int64) + 1] - starts
-    shift = starts - np.concatenate(([0], np.cumsum(counts)[:-1]))
-    return np.arange(int(counts.sum())) + np.repeat(shift, counts)

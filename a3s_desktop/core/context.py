@@ -243,10 +243,7 @@ class Context:
         graph = self.graph
         miss = np.float32(1.0 / (1.0 + np.exp(-graph.miss)))
         result = np.full((len(rows), len(columns)), miss, np.float32)
-        starts, ends = graph.indptr[rows], graph.indptr[rows.astype(np.int64) + 1]
-        counts = ends - starts
-        row_of = np.repeat(np.arange(len(rows)), counts)
-        edges = np.arange(counts.sum()) + np.repeat(starts - np.concatenate(([0], np.cumsum(counts)[:-1])), counts)
+        row_of, edges = np.repeat(np.arange(len(rows)), graph.degrees(rows)), graph.edges_of(rows)
         column_of, own = self.places(graph.indices[edges], columns), self.places(rows, columns)
         inside = column_of >= 0
         result[row_of[inside], column_of[inside]] = 1.0 / (1.0 + np.exp(-graph.logodds[edges[inside]]))

@@ -13,7 +13,6 @@ from collections.abc import Sequence
 import numpy as np
 import numpy.typing as npt
 
-from a3s_desktop.core.cluster_graph import edges_of
 from a3s_desktop.core.context import Context
 from a3s_desktop.core.edge_values import Similarities
 from a3s_desktop.core.runs import run_starts
@@ -228,7 +227,7 @@ class Forest(Watcher):
 
     def _total(self, samples: IntArray, others: IntArray) -> float:
         """Sum of the similarities of all edges from some samples to others."""
-        edges = edges_of(self._context.graph, samples)
+        edges = self._context.graph.edges_of(samples)
         places = self._context.places(self._context.graph.indices[edges], others)
         return float(self._similarity[edges[places >= 0]].sum())
 
@@ -300,8 +299,8 @@ class Forest(Watcher):
         graph, lots = self._context.graph, []
         for at in range(0, len(members), _SAMPLES):
             some = members[at : at + _SAMPLES]
-            edges = edges_of(graph, some)
-            rows = at + np.repeat(np.arange(len(some)), graph.indptr[some.astype(np.int64) + 1] - graph.indptr[some])
+            edges = graph.edges_of(some)
+            rows = at + np.repeat(np.arange(len(some)), graph.degrees(some))
             to = graph.indices[edges]
             place = np.searchsorted(members, to)
             inside = np.flatnonzero(members[np.minimum(place, len(members) - 1)] == to)

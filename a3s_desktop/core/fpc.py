@@ -141,14 +141,13 @@ class _State:
 
     def neighbours(self, samples: IndexArray) -> IndexArray:
         """Samples that share an edge with one of ``samples`` (with repetitions)."""
-        starts, stops = self._graph.indptr[samples], self._graph.indptr[samples + 1]
-        return self._graph.indices[_ranges(starts, stops)].astype(np.int64)
+        return self._graph.indices[self._graph.edges_of(samples)].astype(np.int64)
 
     def best_moves(self, samples: IndexArray) -> _Moves:
         """For each of ``samples`` its best move if that raises the objective."""
         self.labels = compact(self.labels).astype(np.int64)
         sizes = np.bincount(self.labels).astype(np.float64)
-        degrees = np.cumsum(self._graph.indptr[samples + 1] - self._graph.indptr[samples])
+        degrees = np.cumsum(self._graph.degrees(samples))
         cuts = np.searchsorted(degrees, np.arange(_CHUNK_EDGES, degrees[-1] if len(degrees) else 0, _CHUNK_EDGES))
         ones = self._one_hot(len(sizes))  # once for all chunks: it is as large as the data
         parts = []
@@ -190,9 +189,8 @@ class _State:
 
     def _sums(self, samples: IndexArray, ones: Any) -> Any:
         graph, sparse = self._graph, self._sparse
-        starts, stops = graph.indptr[samples], graph.indptr[samples + 1]
-        edges = _ranges(starts, stops)
-        indptr = np.concatenate(([0], np.cumsum(stops - starts)))
+        edges = graph.edges_of(samples)
+        indptr = np.concatenate(([0], np.cumsum(graph.degrees(samples))))
         rows = sparse.csr_array((self._above[edges], graph.indices[edges], indptr), shape=(len(samples), graph.n))
         return rows @ ones
 
@@ -235,14 +233,6 @@ class _State:
         targets = moves.targets.copy()
         targets[new] = self.labels.max() + 1 + np.arange(np.count_nonzero(new))
         self.labels[moves.samples] = targets
-
-
-def _ranges(starts: IndexArray, stops: IndexArray) -> IndexArray:
-    """The concatenated ranges ``starts[i] .. stops[i] - 1``."""
-    lengths = stops - starts
-    total = int(lengths.sum())
-    offset = np.repeat(starts - np.concatenate(([0], np.cumsum(lengths)[:-1])), lengths) if len(lengths) else lengths
-    return np.arange(total) + offset
 
 
 def _best_of_both(left: IndexArray, right: IndexArray, gains: _Float64, count: int) -> npt.NDArray[np.bool_]:

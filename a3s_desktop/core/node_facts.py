@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from a3s_desktop.core.aggregation import merge_entropy
-from a3s_desktop.core.cluster_graph import ClusterGraph, edges_of
+from a3s_desktop.core.cluster_graph import ClusterGraph
 from a3s_desktop.core.context import Context
 from a3s_desktop.core.edge_values import GRAIN
 from a3s_desktop.core.forest import Forest
@@ -151,10 +151,9 @@ class NodeFacts:
         np.add.at(inside, spans[0], 1)
         np.subtract.at(inside, spans[1], 1)
         used = np.flatnonzero(np.cumsum(inside[:-1]))
-        some = leaves[used].astype(np.int64)
         counts = np.zeros(count, np.int64)
-        counts[used] = graph.indptr[some + 1] - graph.indptr[some]
-        edges = edges_of(graph, leaves[used])
+        counts[used] = graph.degrees(leaves[used])
+        edges = graph.edges_of(leaves[used])
         to = graph.indices[edges]
         place = self._context.places(to, leaves)
         values = self._links.similarity[edges]

@@ -9,7 +9,6 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from a3s_desktop.core.cluster_graph import edges_of
 from a3s_desktop.core.context import Context
 from a3s_desktop.core.edge_values import Similarities
 from a3s_desktop.core.trees import Part
@@ -86,9 +85,8 @@ class SideLinks:
 
     def _listed(self, samples: IntArray, bounds: npt.NDArray[np.int64]) -> _Edges:
         graph = self._context.graph
-        edges = edges_of(graph, samples)
-        degrees = graph.indptr[samples.astype(np.int64) + 1] - graph.indptr[samples]
-        ends = np.concatenate(([0], np.cumsum(degrees)))
+        edges = graph.edges_of(samples)
+        ends = np.concatenate(([0], np.cumsum(graph.degrees(samples))))
         part = self._part[self._context.places(graph.indices[edges], self._leaves)]
         return _Edges(ends[bounds], part, self._similarity[edges])
 

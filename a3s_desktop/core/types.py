@@ -116,6 +116,18 @@ class PairGraph:
         """Number of samples N."""
         return len(self.indptr) - 1
 
+    def degrees(self, samples: npt.NDArray[np.integer[Any]]) -> IndexArray:
+        """Number of edges of some samples, int64."""
+        counts: IndexArray = self.indptr[samples + 1] - self.indptr[samples]
+        return counts
+
+    def edges_of(self, samples: npt.NDArray[np.integer[Any]]) -> IndexArray:
+        """Positions of all edges that start at some samples, int64, sample by sample."""
+        counts = self.degrees(samples)
+        edges: IndexArray = np.repeat(self.indptr[samples] - (np.cumsum(counts) - counts), counts)
+        edges += np.arange(len(edges))
+        return edges
+
     def row(self, i: int) -> tuple[IntArray, FloatArray]:
         """Neighbours of sample ``i`` and the log-odds to them, both of shape (degree,)."""
         a, b = self.indptr[i], self.indptr[i + 1]

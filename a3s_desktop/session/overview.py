@@ -11,7 +11,6 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from a3s_desktop.core.cluster_graph import edges_of
 from a3s_desktop.core.engine import Engine
 from a3s_desktop.core.runs import run_starts
 from a3s_desktop.core.types import FloatArray, IntArray, PairGraph
@@ -87,8 +86,8 @@ def likeness(graph: PairGraph, labels: IntArray, items: IntArray) -> tuple[IntAr
         Sum of the (at most) `NEAREST` largest P(same) over their number, or over the cluster's size without the image
         itself, if that is less.
     """
-    edges = edges_of(graph, items)
-    counts = graph.indptr[items.astype(np.int64) + 1] - graph.indptr[items]
+    edges = graph.edges_of(items)
+    counts = graph.degrees(items)
     position = np.repeat(np.arange(len(items), dtype=np.int32), counts)
     cluster = labels[graph.indices[edges]]
     p = 1.0 / (1.0 + np.exp(-graph.logodds[edges].astype(np.float64)))

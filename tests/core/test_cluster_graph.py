@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from a3s_desktop.core import cluster_graph
-from a3s_desktop.core.cluster_graph import ClusterGraph, edges_of
+from a3s_desktop.core.cluster_graph import ClusterGraph
 from a3s_desktop.core.context import Context
 from a3s_desktop.core.types import Answer, PairGraph, StrategyOptions
 from a3s_desktop.core.undo import UndoLog
@@ -248,8 +248,9 @@ def test_sums_are_exact_in_any_order() -> None:
 def test_edges_come_sample_by_sample(samples: list[int]) -> None:
     context, _ = small()
     graph: PairGraph = context.graph
-    expected = [edge for i in samples for edge in range(graph.indptr[i], graph.indptr[i + 1])]
-    assert edges_of(graph, np.array(samples, np.int32)).tolist() == expected
+    rows = [range(graph.indptr[i], graph.indptr[i + 1]) for i in samples]
+    assert graph.edges_of(np.array(samples, np.int32)).tolist() == [edge for row in rows for edge in row]
+    assert graph.degrees(np.array(samples, np.int32)).tolist() == [len(row) for row in rows]
 
 
 @pytest.mark.parametrize("scale", [1e-30, 1.0, 1e30])

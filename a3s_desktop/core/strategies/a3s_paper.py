@@ -215,9 +215,8 @@ class A3SPaper:
         """Each outlier's most probable neighbouring cluster of those not known to differ: (outlier, home, log-odds)."""
         graph, labels, store = context.graph, context.partition.labels, context.store
         samples = np.flatnonzero(np.bincount(labels)[labels] <= 2)
-        counts = graph.indptr[samples + 1] - graph.indptr[samples]
-        edges = np.arange(counts.sum()) + np.repeat(graph.indptr[samples] - np.cumsum(counts) + counts, counts)
-        own, other, logodds = np.repeat(labels[samples], counts), labels[graph.indices[edges]], graph.logodds[edges]
+        edges, own = graph.edges_of(samples), np.repeat(labels[samples], graph.degrees(samples))
+        other, logodds = labels[graph.indices[edges]], graph.logodds[edges]
         order = np.lexsort((other, -logodds, own))
         order = order[own[order] != other[order]]
         edges_by_outlier = zip(own[order].tolist(), other[order].tolist(), logodds[order].tolist(), strict=True)
