@@ -186,6 +186,8 @@ class ClusterGraph(Watcher):
         a, b = self._context.home(left), self._context.home(right)
         if a == b:
             self.touch(a)
+            if self._context.junk[left] or self._context.junk[right]:  # it had no home before, and brings what it knows
+                self._set_all_apart(a, [left])
         elif self._store.relation(left, right) is Answer.DIFFERENT:
             self.set_apart(a, b)
 
@@ -206,10 +208,7 @@ class ClusterGraph(Watcher):
         self._log.push(self._assign, kept, before)
         self._attach(kept, moved.part(new))
         # One of the two may have been known to differ from a cluster that only the other had an edge to.
-        for other in self._apart_from(self._partition.members(kept)).tolist():
-            slot = self._index.slot(kept, other)
-            if slot >= 0 and not self.apart[slot]:
-                self.set_apart(kept, other)
+        self._set_all_apart(kept, self._partition.members(kept).tolist())
 
     def divided(self, old: Sequence[int], parts: Sequence[int]) -> None:
         """Follow a division of the partition: the links of all parts are counted from their edges."""
@@ -219,7 +218,7 @@ class ClusterGraph(Watcher):
             members = self._partition.members(part)
             if not self._context.junk[int(members[0])]:
                 found, strengths = self._outward(part, members)
-                self._attach(part, Links(found, strengths, np.isin(found, self._apart_from(members))))
+                self._attach(part, Links(found, strengths, np.isin(found, self._apart_from(members.tolist()))))
 
     # --- inner workings
 
@@ -243,10 +242,17 @@ class ClusterGraph(Watcher):
         others, slots = self._index.row(cluster)
         return Links(others, self.strengths[slots], self.apart[slots])
 
-    def _apart_from(self, members: IntArray) -> Places:
-        """Clusters with a member that is known to differ from one of these, ascending."""
+    def _set_all_apart(self, cluster: int, samples: Sequence[int]) -> None:
+        """Note all clusters from which some samples at home in a cluster are known to differ."""
+        for other in self._apart_from(samples).tolist():
+            slot = self._index.slot(cluster, other)
+            if slot >= 0 and not self.apart[slot]:
+                self.set_apart(cluster, other)
+
+    def _apart_from(self, samples: Sequence[int]) -> Places:
+        """Clusters with a member that is known to differ from one of some samples, ascending."""
         found = np.zeros(self._partition.next_id, np.bool_)
-        for root in self._store.roots(members.tolist()):
+        for root in self._store.roots(samples):
             found[self._context.homes(self._store.separated_from(root))] = True
         return found.nonzero()[0]
 

@@ -6,7 +6,7 @@ import itertools
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from a3s_desktop.core import chances as chances_module
@@ -40,6 +40,31 @@ def test_what_is_kept_equals_what_is_derived_anew(case: Case, operations: list[t
             session.apply(*operation)
             check_at_rest(session.engine)
             check_derived(case, session.engine, reload=operation[0] != "reload")
+
+
+_SAMPLE = st.integers(0, 11)
+ABOUT_JUNK = st.lists(
+    st.one_of(
+        *2 * [st.tuples(st.just("impose"), _SAMPLE, _SAMPLE, st.sampled_from((Answer.SAME, Answer.DIFFERENT)))],
+        st.tuples(st.just("correct"), st.sampled_from(("junk", "restore")), _SAMPLE, _SAMPLE, st.integers(1, 2)),
+        st.tuples(st.just("undo"), st.integers(1, 3)),
+    ),
+    max_size=30,
+)
+
+
+@settings(max_examples=40)
+@given(st.builds(random_case, st.integers(0, 10_000), st.integers(4, 12), st.integers(1, 5)), ABOUT_JUNK)
+@example(
+    random_case(0, 4, 2),
+    [("impose", 0, 3, Answer.DIFFERENT), ("correct", "junk", 3, 0, 1), ("impose", 1, 3, Answer.SAME)],
+)
+def test_what_is_kept_holds_where_junk_links_samples(case: Case, operations: list[tuple]) -> None:
+    """A junk sample that differed from others, and is then said to be one with a sample of a cluster, and the like."""
+    session = Session(case)
+    for operation in operations:
+        session.apply(*operation)
+        check_derived(case, session.engine)
 
 
 @settings(max_examples=30)
