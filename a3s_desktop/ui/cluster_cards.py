@@ -10,6 +10,7 @@ from PySide6.QtCore import QMimeData, QModelIndex, QObject, QPersistentModelInde
 from PySide6.QtGui import QColor, QFontMetrics, QPainter, QPen
 from PySide6.QtWidgets import QStyle, QStyledItemDelegate, QStyleOptionViewItem, QWidget
 
+from a3s_desktop.core.types import IndexArray
 from a3s_desktop.i18n import percent, tr
 from a3s_desktop.session.overview import ClusterSummary
 from a3s_desktop.ui.cluster_order import ClusterTable
@@ -30,13 +31,13 @@ class ClusterCards(RowModel):
     def __init__(self, parent: QObject | None = None) -> None:
         super().__init__(parent)
         self.table = ClusterTable()
-        self._rows: list[int] = []
+        self._rows: IndexArray = np.zeros(0, np.int64)
         self.droppable = True
 
-    def set_rows(self, table: ClusterTable, rows: Sequence[int]) -> None:
+    def set_rows(self, table: ClusterTable, rows: IndexArray) -> None:
         """Replace all rows."""
         self.beginResetModel()
-        self.table, self._rows = table, list(rows)
+        self.table, self._rows = table, rows
         self.replace_rows(len(self._rows))
         self.endResetModel()
 
@@ -44,9 +45,9 @@ class ClusterCards(RowModel):
         """The cluster of a row."""
         return self.table.clusters[self._rows[row]] if 0 <= row < len(self._rows) else None
 
-    def ids(self) -> list[int]:
+    def ids(self) -> IndexArray:
         """Cluster ids in the order of the rows."""
-        found: list[int] = self.table.ids[np.array(self._rows, np.int64)].tolist()
+        found: IndexArray = self.table.ids[self._rows]
         return found
 
     def data(self, index: _Index, role: int = Qt.ItemDataRole.DisplayRole) -> Any:

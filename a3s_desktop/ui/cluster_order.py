@@ -129,7 +129,7 @@ class ClusterTable:
         """How many of them hold one image only."""
         return int(np.count_nonzero(self._sizes == 1))
 
-    def arranged(self, order: Order, kind: Kind, text: str = "", by_file: Collection[int] = ()) -> list[int]:
+    def arranged(self, order: Order, kind: Kind, text: str = "", by_file: Collection[int] = ()) -> IndexArray:
         """Places of the clusters to show, in order.
 
         Parameters
@@ -155,7 +155,7 @@ class ClusterTable:
             Order.UNFINISHED: lambda: (self.ids, -self._sizes, self._finished),
         }
         rows = np.lexsort(keys[order]())
-        places: list[int] = rows[shown[rows]].tolist()
+        places: IndexArray = rows[shown[rows]]
         return places
 
     def _of_kind(self, kind: Kind) -> npt.NDArray[np.bool_]:

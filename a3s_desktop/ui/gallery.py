@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+import numpy as np
 from PySide6.QtCore import QEvent, QModelIndex, QPoint, Qt, QTimer, Signal, Slot
 from PySide6.QtGui import QAction, QDragEnterEvent, QDragLeaveEvent, QDragMoveEvent, QDropEvent, QKeyEvent
 from PySide6.QtWidgets import (
@@ -218,15 +219,14 @@ class Gallery(QWidget):
 
     def choose(self, cluster: int) -> None:
         """Put the keyboard at a cluster's card, if it is shown."""
-        ids = self._cards.ids()
-        if cluster in ids:
-            row = ids.index(cluster)
+        for row in np.flatnonzero(self._cards.ids() == cluster).tolist():
             self.grid.choose([row], row)
             self.grid.scrollTo(self._cards.index(row))
 
     def ids(self) -> list[int]:
         """The clusters that are shown, in order."""
-        return self._cards.ids()
+        found: list[int] = self._cards.ids().tolist()
+        return found
 
     @Slot()
     def next_order(self) -> None:
@@ -321,13 +321,14 @@ class Gallery(QWidget):
                                     self._by_file)  # fmt: skip
         self.pictures.drop()
         cards.set_rows(self._table, rows)
-        if rows:
-            places = {cluster: k for k, cluster in enumerate(cards.ids())} if at is not None else {}
-            # A cluster that is gone leaves the keyboard where it was.
-            current = places.get(at.id, min(row, len(rows) - 1)) if at is not None else -1
-            kept = [places[cluster] for cluster in chosen if cluster in places]
-            if current >= 0:
-                grid.choose(kept or [current], current)
+        if len(rows):
+            current = -1
+            if at is not None:
+                ids = cards.ids()
+                # A cluster that is gone leaves the keyboard where it was.
+                current = next(iter(np.flatnonzero(ids == at.id).tolist()), min(row, len(rows) - 1))
+                kept = np.flatnonzero(np.isin(ids, list(chosen)))
+                grid.choose(kept if len(kept) else [current], current)
             grid.verticalScrollBar().setValue(top if keep else 0)
             if not keep and current > 0:
                 grid.scrollTo(cards.index(current), GridView.ScrollHint.EnsureVisible)

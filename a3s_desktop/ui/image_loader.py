@@ -15,7 +15,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from PySide6.QtCore import QObject, QSize, Qt, Signal, Slot
+from PySide6.QtCore import QObject, QSize, Qt, QTimer, Signal, Slot
 from PySide6.QtGui import QImage
 
 from a3s_desktop.i18n import tr
@@ -100,6 +100,8 @@ class ImageLoader(QObject):
         self._order = itertools.count()
         self._wake = threading.Condition()
         self._closed = False
+        self._waking = QTimer(self, singleShot=True, interval=0)  # who paints a hundred pictures is not held up by it
+        self._waking.timeout.connect(self._rouse)
         self._arrived.connect(self._deliver, Qt.ConnectionType.QueuedConnection)
         self.darkroom = Darkroom(parent=self)
         heaps = [self._heap] * threads + [self._urgent]
@@ -135,6 +137,8 @@ class ImageLoader(QObject):
     def request(self, path: Path, box: QSize, priority: int = SOON, group: str = "") -> str:
         """Ask for an image; ends in ``loaded`` or ``failed`` unless its group is cancelled first.
 
+        Decoding of the pair begins at once, of all else with the event loop's next turn.
+
         Parameters
         ----------
         path : Path
@@ -168,8 +172,15 @@ class ImageLoader(QObject):
                 heapq.heappush(self._heap, entry)
                 if priority >= NOW:
                     heapq.heappush(self._urgent, entry)
-                self._wake.notify_all()
+                    self._wake.notify_all()
+                elif not self._waking.isActive():
+                    self._waking.start()
         return key
+
+    @Slot()
+    def _rouse(self) -> None:
+        with self._wake:
+            self._wake.notify_all()
 
     def prefetch(self, paths: Iterable[Path], box: QSize, group: str = "prefetch") -> None:
         """Decode ahead, the first path first; replaces what this group was still waiting for."""

@@ -169,14 +169,18 @@ def palette(t: Tokens) -> QPalette:
 
 def cluster_colours(t: Tokens | None = None) -> tuple[QColor, ...]:
     """The colours clusters are drawn in, in order; use `cluster_colour` for one cluster."""
-    theme = t or tokens()
-    return tuple(QColor(c) for c in (CLUSTERS_DARK if theme.dark else CLUSTERS_LIGHT))
+    return _cluster_colours((t or tokens()).dark)
+
+
+@cache
+def _cluster_colours(dark: bool) -> tuple[QColor, ...]:
+    return tuple(QColor(c) for c in (CLUSTERS_DARK if dark else CLUSTERS_LIGHT))
 
 
 def cluster_colour(cluster: int, t: Tokens | None = None) -> QColor:
     """Colour of a cluster: depends on its id only, so it is stable over merges and splits of others."""
     colours = cluster_colours(t)
-    return colours[cluster * 7 % len(colours)]
+    return QColor(colours[cluster * 7 % len(colours)])
 
 
 def icon(name: str, colour: str | None = None, size: int = ICON) -> QIcon:

@@ -86,17 +86,27 @@ def test_a_bug_in_a_decoder_is_a_placeholder(
     assert "ZeroDivisionError" in caplog.text
 
 
-def occupy(loader: ImageLoader, decoder: Decoder, count: int = 2) -> None:
+def occupy(qtbot: QtBot, loader: ImageLoader, decoder: Decoder, count: int = 2) -> None:
     """Let the ordinary threads hang in a decode."""
     decoder.gate.clear()
     for i in range(count):
         loader.request(Path(f"busy{i}"), BOX, SOON)
+    qtbot.waitUntil(lambda: len(decoder.order) == count)
     for _ in range(count):
         assert decoder.started.acquire(timeout=5)
 
 
+def test_only_the_pair_does_not_wait_for_the_window(qtbot: QtBot, loader: ImageLoader, decoder: Decoder) -> None:
+    """Who paints a hundred pictures is not held up by their decoding."""
+    with qtbot.waitSignal(loader.loaded):
+        loader.request(Path("thumbnail"), BOX, SOON)
+        assert not decoder.started.acquire(timeout=0.1)
+    loader.request(Path("pair"), BOX, NOW)
+    assert decoder.started.acquire(timeout=5)
+
+
 def test_the_urgent_come_first(qtbot: QtBot, loader: ImageLoader, decoder: Decoder) -> None:
-    occupy(loader, decoder)
+    occupy(qtbot, loader, decoder)
     loader.request(Path("late"), BOX, 10)
     loader.request(Path("soon"), BOX, 20)
     loader.request(Path("raised"), BOX, 5)
@@ -107,7 +117,7 @@ def test_the_urgent_come_first(qtbot: QtBot, loader: ImageLoader, decoder: Decod
 
 
 def test_the_pair_overtakes_thumbnails_that_have_begun(qtbot: QtBot, loader: ImageLoader, decoder: Decoder) -> None:
-    occupy(loader, decoder)
+    occupy(qtbot, loader, decoder)
     loader.request(Path("thumbnail"), BOX, SOON)
     loader.request(Path("pair"), BOX, NOW)
     assert decoder.started.acquire(timeout=5)
@@ -116,7 +126,7 @@ def test_the_pair_overtakes_thumbnails_that_have_begun(qtbot: QtBot, loader: Ima
 
 
 def test_stale_requests_are_dropped(qtbot: QtBot, loader: ImageLoader, decoder: Decoder) -> None:
-    occupy(loader, decoder)
+    occupy(qtbot, loader, decoder)
     loader.request(Path("stale"), BOX, SOON, "gallery")
     kept = loader.request(Path("kept"), BOX, SOON, "gallery")
     loader.request(Path("shared"), BOX, SOON, "gallery")
@@ -130,7 +140,7 @@ def test_stale_requests_are_dropped(qtbot: QtBot, loader: ImageLoader, decoder: 
 
 
 def test_prefetch_replaces_what_it_waited_for(qtbot: QtBot, loader: ImageLoader, decoder: Decoder) -> None:
-    occupy(loader, decoder)
+    occupy(qtbot, loader, decoder)
     loader.prefetch([Path("a"), Path("b")], BOX)
     loader.prefetch([Path("b"), Path("c")], BOX)
     decoder.gate.set()
@@ -168,7 +178,7 @@ def test_a_thumbnail_is_made_of_an_image_that_is_there(qtbot: QtBot, loader: Ima
 
 
 def test_the_end_waits_and_is_silent(qtbot: QtBot, loader: ImageLoader, decoder: Decoder) -> None:
-    occupy(loader, decoder)
+    occupy(qtbot, loader, decoder)
     loader.request(Path("never"), BOX)
     got: list[object] = []
     loader.loaded.connect(lambda *_: got.append(1))
