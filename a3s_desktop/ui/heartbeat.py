@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
-import sys
+import faulthandler
+import re
+import tempfile
 import threading
 import time
-import traceback
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from pathlib import Path
-from types import FrameType
+from typing import IO
 
 import numpy as np
 from PySide6.QtCore import QObject, Qt, QTimer, Slot
+
+_DEEPEST = 8  # calls of a stack that are told
+_THREAD = re.compile(r"(?:Current thread|Thread) 0x([0-9a-f]+)")
+_WAITING = re.compile(r"[/\\](?:threading|thread|queue)\.py\"")
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,6 +121,10 @@ class Heartbeat(QObject):
         self._last, self._last_cpu = now, cpu
 
     def _watch(self) -> None:
+        with tempfile.TemporaryFile() as room:
+            self._watch_with(room)
+
+    def _watch_with(self, room: IO[bytes]) -> None:
         seen = 0.0
         while not self._stop.wait(self._patience / 4):
             last = self._last
@@ -125,32 +134,51 @@ class Heartbeat(QObject):
             if last == seen:  # the same stall, still going on
                 self._stalls[-1] = replace(self._stalls[-1], seconds=late)
                 continue
-            stall = self._stall(late)
+            stall = self._stall(late, room)
             if stall is not None:
                 seen = last
                 self._stalls.append(stall)
 
-    def _stall(self, late: float) -> Stall | None:
-        """What the threads are doing now. No frame is held any longer: it would keep all that its function has."""
-        frames = sys._current_frames()  # noqa: SLF001 - the documented way to look at a thread
-        del frames[threading.get_ident()]  # this very one: it would hold itself, and the others with it
-        if self._watched not in frames:
+    def _stall(self, late: float, room: IO[bytes]) -> Stall | None:
+        """What the threads are doing now."""
+        calls = _calls(room)
+        if self._watched not in calls:
             return None
         workers = "".join(
-            f"{thread.name}:\n{_stack(frames[thread.ident])}"
+            f"{thread.name}:\n{_stack(calls[thread.ident])}"
             for thread in threading.enumerate()
             if thread is not self._watchdog
             and thread.name.startswith("a3s-")
-            and thread.ident in frames
-            and not _waits(frames[thread.ident])
+            and thread.ident in calls
+            and not _waits(calls[thread.ident])
         )
-        return Stall(late, _stack(frames[self._watched]), workers)
+        return Stall(late, _stack(calls[self._watched]), workers)
 
 
-def _stack(frame: FrameType) -> str:
-    return "".join(traceback.format_stack(frame, limit=8))
+def _calls(room: IO[bytes]) -> dict[int, list[str]]:
+    """The calls that each thread is in, by its number, innermost first.
+
+    Python's frames are not touched: to take those of running threads now and then ends the interpreter (3.11), and a
+    frame that is held keeps all that its function has.
+    """
+    room.seek(0)
+    room.truncate()
+    faulthandler.dump_traceback(room, all_threads=True)
+    room.seek(0)
+    found: dict[int, list[str]] = {}
+    own: list[str] = []
+    for line in room.read().decode("utf-8", "replace").splitlines():
+        if head := _THREAD.match(line):
+            own = found.setdefault(int(head[1], 16), [])
+        elif line.startswith("  File "):
+            own.append(line)
+    return found
 
 
-def _waits(frame: FrameType) -> bool:
+def _stack(calls: Sequence[str]) -> str:
+    return "".join(f"{line}\n" for line in reversed(calls[:_DEEPEST]))
+
+
+def _waits(calls: Sequence[str]) -> bool:
     """Whether a thread only waits for work."""
-    return Path(frame.f_code.co_filename).name in ("threading.py", "thread.py", "queue.py")
+    return not calls or _WAITING.search(calls[0]) is not None
