@@ -191,11 +191,13 @@ class Bridge(QObject):
         if self._project is None:
             self._set_phase(BridgePhase.CLOSED)
             return
+        gone: list[object] = [self._project, self._state]
         self._project = None
         self._state = None
         self._painted = self._looked_ahead = -1
         self._set_phase(BridgePhase.CLOSED)
         self.closed.emit()
+        self._jobs.submit(Worker.ENGINE, gone.clear)  # a million names are let go where that holds up nobody
 
     # Operations
 

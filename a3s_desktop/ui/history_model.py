@@ -196,4 +196,5 @@ class HistoryFeed(QObject):
         self._stale = True
         self._row = -1
         self._soon.stop()
+        self._model.items = None
         self._model.clear()
