@@ -12,6 +12,8 @@ from pathlib import Path
 import pytest
 from hypothesis import HealthCheck, settings
 
+from tests.examples import USUAL
+
 ROOT = Path(__file__).resolve().parent.parent
 USER_FOLDERS = (
     "XDG_CONFIG_HOME",
@@ -28,8 +30,11 @@ os.environ["QT_QPA_PLATFORM"] = os.environ.get("A3S_TEST_PLATFORM", "offscreen")
 for _name in ("QT_SCALE_FACTOR", "QT_AUTO_SCREEN_SCALE_FACTOR", "QT_STYLE_OVERRIDE", "QT_QPA_PLATFORMTHEME"):
     os.environ.pop(_name, None)
 
-settings.register_profile("default", deadline=None, max_examples=60, suppress_health_check=[HealthCheck.too_slow])
-settings.register_profile("thorough", parent=settings.get_profile("default"), max_examples=1000)
+settings.register_profile("default", deadline=None, max_examples=USUAL, suppress_health_check=[HealthCheck.too_slow])
+_default = settings.get_profile("default")
+settings.register_profile("thorough", parent=_default, max_examples=1000)
+# The same commit, the same verdict: new examples are looked for by everyone's own runs, and by thorough ones.
+settings.register_profile("repeatable", parent=_default, derandomize=True, print_blob=True)
 settings.load_profile(os.environ.get("A3S_HYPOTHESIS", "default"))
 
 

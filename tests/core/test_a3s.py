@@ -6,7 +6,7 @@ import itertools
 
 import numpy as np
 import pytest
-from hypothesis import example, given, settings
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from a3s_desktop.core.engine import Engine
@@ -17,6 +17,7 @@ from a3s_desktop.errors import ContradictionError
 from a3s_desktop.task import Task
 from tests.core.a3s_cases import A3S, OPERATIONS, Session, check_derived, facts_of
 from tests.core.cases import Case, Pair, case_of, check_at_rest, random_case
+from tests.examples import examples
 
 CASES = st.builds(
     random_case, st.integers(0, 10_000), st.integers(3, 40), st.integers(1, 9), st.sampled_from((0.0, 0.2, 0.6))
@@ -59,7 +60,7 @@ def is_truth(engine: Engine, case: Case) -> bool:
 BY_WAY_OF_JUNK = [(Answer.JUNK_LEFT,), ("truth", 2), (Answer.JUNK_RIGHT,)]
 
 
-@settings(max_examples=40)
+@examples(40)
 @given(CASES, OPERATIONS)
 @example(random_case(3188, 8, 1, 0.0), [*BY_WAY_OF_JUNK, ("impose", 0, 1, Answer.SAME)])
 @example(random_case(3188, 8, 1, 0.0), [*BY_WAY_OF_JUNK, ("correct", "merge", 1, 3, 1), ("truth", 1)])
@@ -67,7 +68,7 @@ def test_every_sequence_equals_a_replay_of_what_is_in_force(case: Case, operatio
     carried_out_and_replayed(case, operations)
 
 
-@settings(max_examples=25)
+@examples(25)
 @given(CASES, st.lists(st.sampled_from(Answer), min_size=1, max_size=8), st.integers(0, 60))
 def test_any_answers_end_and_each_undo_is_the_inverse(case: Case, pattern: list[Answer], honest: int) -> None:
     engine = case.engine(A3S)
@@ -91,7 +92,7 @@ def test_any_answers_end_and_each_undo_is_the_inverse(case: Case, pattern: list[
     assert engine.digest() == case.engine(A3S).digest()
 
 
-@settings(max_examples=15)
+@examples(15)
 @given(st.integers(0, 10_000), st.integers(20, 60), st.integers(2, 12), st.sampled_from((0.05, 0.5)))
 def test_wrong_answers_and_skips_never_crash_or_loop(seed: int, n: int, classes: int, wrong: float) -> None:
     case = random_case(seed, n, classes, mixed=0.4)
@@ -109,7 +110,7 @@ def test_wrong_answers_and_skips_never_crash_or_loop(seed: int, n: int, classes:
     check_derived(case, engine)
 
 
-@settings(max_examples=15)
+@examples(15)
 @given(CASES, st.integers(0, 30))
 def test_a_loaded_engine_asks_the_next_twenty_questions(case: Case, answered: int) -> None:
     engine = case.engine(A3S)
@@ -120,7 +121,7 @@ def test_a_loaded_engine_asks_the_next_twenty_questions(case: Case, answered: in
     assert loaded.digest() == engine.digest()
 
 
-@settings(max_examples=25)
+@examples(25)
 @given(CASES, st.integers(0, 30), st.lists(st.tuples(st.integers(0, 39), st.integers(0, 39)), min_size=1, max_size=6))
 def test_true_constraints_may_be_imposed_at_any_time(case: Case, answered: int, pairs: list[Pair]) -> None:
     engine = case.engine(A3S)
@@ -330,7 +331,7 @@ def test_of_many_samples_a_few_are_joined_unasked_after_each_answer() -> None:
             assert engine.digest() == digest
 
 
-@settings(max_examples=25)
+@examples(25)
 @given(CASES, OPERATIONS)
 def test_joins_that_are_left_for_the_next_answers_are_undone_and_replayed_as_all_else(
     case: Case, operations: list[tuple]

@@ -7,7 +7,7 @@ from collections import Counter
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from a3s_desktop.core.aggregation import cluster_pairs, merge_entropy
@@ -16,6 +16,7 @@ from a3s_desktop.core.engine import Engine
 from a3s_desktop.core.strategies.a3s_paper import LARGEST_DENSITY_SAMPLE, A3SPaper
 from a3s_desktop.core.types import Answer, Question, Reason, StrategyOptions
 from tests.core.cases import Case, Pair, case_of, check_at_rest, random_case
+from tests.examples import examples
 
 
 def blocks(labels: list[int], within: float, between: dict[Pair, float]) -> dict[Pair, float]:
@@ -266,7 +267,7 @@ def test_skipping_everything_ends_and_moves_nothing(seed: int, n: int, purity_te
     assert engine.labels.tolist() == case.initial.labels.tolist()
 
 
-@settings(max_examples=25)
+@examples(25)
 @given(st.integers(0, 10_000), st.integers(20, 60), st.floats(0.0, 1.0))
 def test_wrong_answers_never_crash_or_loop(seed: int, n: int, wrong: float) -> None:
     case = random_case(seed, n, 6, mixed=0.4)

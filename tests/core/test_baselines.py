@@ -7,7 +7,7 @@ from collections import Counter
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from a3s_desktop.core.context import Context
@@ -22,6 +22,7 @@ from a3s_desktop.core.strategies.reclustering import EVERY
 from a3s_desktop.core.types import Answer, Question, Reason, StrategyOptions
 from a3s_desktop.errors import InputError
 from tests.core.cases import CORRECTIONS, Case, case_of, check_at_rest, correct, correction_of, graph_of, random_case
+from tests.examples import examples
 
 BASELINES = ("cobra", "random", "ffqs", "npu", "urasc")
 TOLD_K = ("random", "ffqs", "npu", "urasc")
@@ -158,7 +159,7 @@ def test_any_answers_end_and_no_pair_comes_twice(
     assert engine.digest() == start[1] == case.engine(options).digest()
 
 
-@settings(max_examples=15)
+@examples(15)
 @given(st.integers(0, 10_000), st.integers(20, 40), st.sampled_from(BASELINES), st.floats(0.0, 0.5))
 def test_wrong_answers_and_skips_never_crash_or_loop(seed: int, n: int, name: str, wrong: float) -> None:
     case = random_case(seed, n, 6, mixed=0.4)

@@ -6,12 +6,13 @@ from itertools import islice
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from a3s_desktop.core import chances as chances_module
 from a3s_desktop.core.chances import Chances, Worth, exactly
 from a3s_desktop.core.link_model import FACTS, STEADIEST, steadied
+from tests.examples import examples
 
 JOINING, DIVIDING, PLAIN = Worth(0.9, 0.01, 0.1), Worth(1.1, 0.01), Worth(1.0, 1e-4)
 STEADY = Worth(0.9, 0.01, 0.1, STEADIEST)
@@ -114,7 +115,7 @@ STEPS = st.lists(
 )
 
 
-@settings(max_examples=100)
+@examples(100)
 @given(
     st.integers(0, 10_000),
     st.sampled_from(((True, 1, JOINING), (True, 1, STEADY), (False, 1, PLAIN), (False, 2, DIVIDING))),

@@ -6,7 +6,7 @@ import itertools
 
 import numpy as np
 import pytest
-from hypothesis import example, given, settings
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from a3s_desktop.core import chances as chances_module
@@ -19,6 +19,7 @@ from a3s_desktop.core.strategies import a3s as a3s_module
 from a3s_desktop.core.types import Answer
 from tests.core.a3s_cases import A3S, OPERATIONS, Session, check_derived, facts_of
 from tests.core.cases import Case, case_of, check_at_rest, random_case
+from tests.examples import examples
 
 # Data that a session goes on with for long enough to see the model join and be wrong.
 CASES = st.builds(
@@ -26,7 +27,7 @@ CASES = st.builds(
 )
 
 
-@settings(max_examples=40)
+@examples(40)
 @given(CASES, OPERATIONS, st.booleans())
 def test_what_is_kept_equals_what_is_derived_anew(case: Case, operations: list[tuple], quick: bool) -> None:
     with pytest.MonkeyPatch.context() as patch:
@@ -53,7 +54,7 @@ ABOUT_JUNK = st.lists(
 )
 
 
-@settings(max_examples=40)
+@examples(40)
 @given(st.builds(random_case, st.integers(0, 10_000), st.integers(4, 12), st.integers(1, 5)), ABOUT_JUNK)
 @example(
     random_case(0, 4, 2),
@@ -67,7 +68,7 @@ def test_what_is_kept_holds_where_junk_links_samples(case: Case, operations: lis
         check_derived(case, session.engine)
 
 
-@settings(max_examples=30)
+@examples(30)
 @given(CASES, OPERATIONS, st.integers(0, 25))
 def test_a_loaded_engine_goes_on_as_the_one_it_was_taken_from(case: Case, operations: list[tuple], at: int) -> None:
     """Both go through the same operations after the load: what the one keeps for long is no other's."""

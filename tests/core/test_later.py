@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from a3s_desktop.core.carrying import with_more_samples, without_answers
@@ -30,7 +30,6 @@ def points(seed: int, classes: int = 8, each: int = 10, dim: int = 6) -> tuple[n
     return values[order], truth[order].tolist()
 
 
-@settings(max_examples=60, deadline=None)
 @given(
     seed=st.integers(0, 1000), old=st.integers(2, 40), new=st.integers(1, 30), k=st.integers(1, 20), whole=st.booleans()
 )

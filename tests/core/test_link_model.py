@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from a3s_desktop.core.link_model import (
@@ -20,6 +20,7 @@ from a3s_desktop.core.link_model import (
     probability,
     steadied,
 )
+from tests.examples import examples
 
 PRIORS = {"merge": merge_prior(), "inner": inner_prior()}
 
@@ -45,7 +46,7 @@ def penalised(w: np.ndarray, rows: np.ndarray, prior: Prior) -> float:
     return float(-(np.exp(-age / MEMORY) * likelihood).sum() + (((w - prior.mean) / prior.deviation) ** 2).sum() / 2.0)
 
 
-@settings(max_examples=40)
+@examples(40)
 @given(
     st.integers(0, 10_000),
     st.sampled_from((0, 1, 2, 5, 30, 150, 400)),

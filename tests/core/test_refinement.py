@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from a3s_desktop.core import refinement
@@ -15,6 +15,7 @@ from a3s_desktop.core.types import InitialOptions
 from a3s_desktop.core.views import Edges, union_edges
 from a3s_desktop.errors import Cancelled
 from a3s_desktop.task import Task
+from tests.examples import examples
 
 
 def similarity_of(features: np.ndarray, neighbors: int) -> tuple[Edges, np.ndarray]:
@@ -68,7 +69,7 @@ def groups(seed: int, n: int, spread: float = 0.5) -> np.ndarray:
     return rng.normal(size=(n, 4))[of] * 3.0 + rng.normal(size=(n, 4)) * spread * (1 + of[:, None] % 3)
 
 
-@settings(max_examples=25)
+@examples(25)
 @given(st.integers(0, 10_000), st.integers(3, 70), st.integers(1, 50), st.sampled_from((0.05, 0.5, 2.0)))
 def test_equals_the_definition(seed: int, n: int, neighbors: int, spread: float) -> None:
     features = groups(seed, n, spread)
