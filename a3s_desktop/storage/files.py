@@ -16,7 +16,7 @@ import tempfile
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import BinaryIO
+from typing import IO, BinaryIO
 
 from a3s_desktop.errors import InputError, StorageFailedError
 from a3s_desktop.i18n import mark, tr
@@ -174,6 +174,11 @@ def make_folders(folder: Path) -> None:
 def scratch_folder() -> tempfile.TemporaryDirectory[str]:
     """A private folder for what need not survive, among the system's temporary files; removed at the end."""
     return tempfile.TemporaryDirectory(prefix="a3s-", ignore_cleanup_errors=True)
+
+
+def scratch_file() -> IO[bytes]:
+    """A file without a name, for a moment."""
+    return tempfile.TemporaryFile(prefix="a3s-")
 
 
 def remove_file(path: Path) -> None:

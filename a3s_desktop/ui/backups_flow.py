@@ -72,7 +72,7 @@ class BackupsFlow(QObject):
         self.dialog: BackupsDialog | None = None
         shortcuts.action("project.backups").triggered.connect(self.show_current)
         bridge.phaseChanged.connect(self._update_actions)
-        bridge.opened.connect(self._on_opened)
+        bridge.entered.connect(self._on_entered)
         bridge.openFailed.connect(self._on_open_failed)
         self._update_actions()
 
@@ -208,7 +208,7 @@ class BackupsFlow(QObject):
             log.error("The backup could not be restored", exc_info=error)
 
     @Slot(object)
-    def _on_opened(self, opened: Opened) -> None:
+    def _on_entered(self, opened: Opened) -> None:
         outcome, self._outcome = self._outcome, None
         if outcome is not None and opened.folder == self._folder:
             MessageDialog(self._window, tr("Backup restored"), *outcome, symbol="check-circle").open()

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import enum
 import logging
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from PySide6.QtCore import QObject, Signal, Slot
+from PySide6.QtCore import QObject, QTimer, Signal, Slot
 
 from a3s_desktop.core.types import Answer
 from a3s_desktop.errors import A3SError, Cancelled, StaleAnswerError
@@ -24,6 +24,8 @@ if TYPE_CHECKING:
     from a3s_desktop.storage.items import Items
 
 log = logging.getLogger(__name__)
+
+_TURN_MS = 5
 
 
 class BridgePhase(enum.StrEnum):
@@ -45,7 +47,10 @@ class Bridge(QObject):
     Signals
     -------
     opened(object)
-        An `Opened`: the project is there. Followed by ``stateChanged``.
+        An `Opened`: the project is there. Followed by ``stateChanged``, and that by ``entered``, each in a turn of
+        its own: what is pressed meanwhile does not wait for all three.
+    entered(object)
+        The same `Opened`: all views know of the project, and the window may show them.
     closed()
         No project any more.
     stateChanged(object, object)
@@ -75,6 +80,7 @@ class Bridge(QObject):
     """
 
     opened = Signal(object)
+    entered = Signal(object)
     closed = Signal()
     stateChanged = Signal(object, object)  # noqa: N815 - Qt's naming
     phaseChanged = Signal(str)  # noqa: N815
@@ -103,6 +109,9 @@ class Bridge(QObject):
         self._painted = -1  # id of the question whose pair has been painted
         self._looked_ahead = -1
         self._opening: tuple[Job, Path] | None = None
+        self._coming: Iterator[Callable[[], None]] = iter(())  # steps of showing the project
+        self._turn = QTimer(self, singleShot=True, interval=_TURN_MS)
+        self._turn.timeout.connect(self._go_on)
         self._layout: Job | None = None
         self._better_layout: Any = None
         self._operation: Job | None = None
@@ -191,6 +200,7 @@ class Bridge(QObject):
         if self._project is None:
             self._set_phase(BridgePhase.CLOSED)
             return
+        self._coming = iter(())
         gone: list[object] = [self._project, self._state]
         self._project = None
         self._state = None
@@ -329,9 +339,27 @@ class Bridge(QObject):
         self._opening = None
         self._project = opened
         self.opened.emit(opened)
-        self._publish(opened.state, opened.change)
-        self._better_layout = opened.better_layout
-        self._start_layout(opened.first_layout)
+        self._coming = iter((self._begin, self._enter))
+        self._turn.start()
+
+    @Slot()
+    def _go_on(self) -> None:
+        """The next step of showing a project."""
+        step = next(self._coming, None)
+        if step is not None:
+            step()
+            self._turn.start()
+
+    def _begin(self) -> None:
+        opened = self._project
+        if opened is not None:
+            self._publish(opened.state, opened.change)
+            self._better_layout = opened.better_layout
+            self._start_layout(opened.first_layout)
+
+    def _enter(self) -> None:
+        if self._project is not None:
+            self.entered.emit(self._project)
 
     @Slot(object)
     def _on_room_closed(self, _nothing: object) -> None:

@@ -45,7 +45,7 @@ class ClustersDesk(QObject):
         window.pages.currentChanged.connect(self._page_changed)
         corrections.refused.connect(window.say)
         map_panel.selectionActed.connect(self._acted)
-        bridge.opened.connect(self._page_changed)
+        bridge.entered.connect(self._page_changed)
         bridge.closed.connect(self._page_changed)
         self._page_changed()
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import faulthandler
 import re
-import tempfile
 import threading
 import time
 from collections.abc import Sequence
@@ -13,6 +12,8 @@ from typing import IO
 
 import numpy as np
 from PySide6.QtCore import QObject, Qt, QTimer, Slot
+
+from a3s_desktop.storage import files
 
 _DEEPEST = 8  # calls of a stack that are told
 _THREAD = re.compile(r"(?:Current thread|Thread) 0x([0-9a-f]+)")
@@ -121,7 +122,7 @@ class Heartbeat(QObject):
         self._last, self._last_cpu = now, cpu
 
     def _watch(self) -> None:
-        with tempfile.TemporaryFile() as room:
+        with files.scratch_file() as room:
             self._watch_with(room)
 
     def _watch_with(self, room: IO[bytes]) -> None:

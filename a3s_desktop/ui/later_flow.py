@@ -59,7 +59,7 @@ class LaterFlow(QObject):
         shortcuts.action("project.replace").triggered.connect(self.begin_replace)
         shortcuts.action("project.locate").triggered.connect(self.begin_locate)
         bridge.phaseChanged.connect(self._update_actions)
-        bridge.opened.connect(self._on_opened)
+        bridge.entered.connect(self._on_entered)
         self._update_actions()
 
     @Slot()
@@ -209,7 +209,7 @@ class LaterFlow(QObject):
         self._bridge.open(self._folder)
 
     @Slot(object)
-    def _on_opened(self, opened: Opened) -> None:
+    def _on_entered(self, opened: Opened) -> None:
         outcome, self._outcome = self._outcome, None
         if outcome is not None and opened.folder == self._folder:
             titles = {

@@ -170,6 +170,7 @@ class Shell(QObject):
     def _connect_objects(self) -> None:
         bridge, creator, pages = self._bridge, self._creator, self._pages
         bridge.opened.connect(self._on_opened)
+        bridge.entered.connect(self._on_entered)
         bridge.openFailed.connect(self._on_open_failed)
         bridge.stateChanged.connect(self._on_state_changed)
         bridge.phaseChanged.connect(self._on_phase_changed)
@@ -301,6 +302,11 @@ class Shell(QObject):
         self._patience.stop()
         self._settings.replace(self._settings.value.with_recent(opened.folder))
         self._window.show_project(opened.name, opened.state.read_only)
+        for warning in opened.warnings:
+            log.warning("%s: %s", opened.name, warning)
+
+    @Slot(object)
+    def _on_entered(self, opened: Opened) -> None:
         self._window.show_page(self._pages.label, working=True)
         self._update_actions()
         if opened.recovered:
@@ -309,9 +315,7 @@ class Shell(QObject):
                 details=opened.recovered,
             )  # fmt: skip
             dialog.open()
-        for warning in opened.warnings:
-            log.warning("%s: %s", opened.name, warning)
-        if opened.warnings and not opened.recovered:
+        elif opened.warnings:
             self._window.say(opened.warnings[0], 15000)
 
     @Slot(object, object)

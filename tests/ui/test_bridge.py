@@ -126,7 +126,7 @@ def test_opening_publishes_the_state_and_two_layouts(bridge, qtbot):
     layouts, phases = [], []
     bridge.layoutReady.connect(layouts.append)
     bridge.phaseChanged.connect(phases.append)
-    with qtbot.waitSignals([bridge.opened, bridge.stateChanged], order="strict"):
+    with qtbot.waitSignals([bridge.opened, bridge.stateChanged, bridge.entered], order="strict"):
         bridge.open(Path("project"), False)
     assert bridge.phase == "asking"
     assert phases == ["opening", "asking"]
@@ -175,9 +175,9 @@ def test_a_failed_write_leaves_the_same_pair_to_be_answered_again(opened, room, 
 def test_after_a_bug_the_state_is_taken_anew_from_the_disk(opened, room, qtbot, caplog):
     question = paint(opened)
     room.error = ZeroDivisionError("a bug")
-    with qtbot.waitSignal(opened.opened) as caught:
+    with qtbot.waitSignals([opened.opened, opened.stateChanged], order="strict"):
         opened.answer(question, Answer.SAME)
-    assert caught.args[0].id == 2
+    assert opened.project.id == 2
     room.error = None
     question = paint(opened)
     with qtbot.waitSignal(opened.stateChanged):
