@@ -194,7 +194,8 @@ class Gallery(QWidget):
         self._labels = None
         self.search.clear()
         self._by_file = set()
-        self.set_clusters(ClusterTable(), None)
+        if len(self._table):
+            self.set_clusters(ClusterTable(), None)
 
     def set_clusters(self, table: ClusterTable, labels: IntArray | None) -> None:
         """Show the clusters as they are now; place and selection stay where the clusters are still there."""

@@ -58,8 +58,9 @@ class MapScene(MapPlot):
 
     def set_grid(self, grid: PointGrid) -> None:
         """Replace the positions. What was in the middle of a view that the user chose stays there."""
-        anchor = self._anchor()
-        if len(grid) != len(self.points.grid):
+        same = len(grid) == len(self.points.grid)
+        anchor = self._anchor() if same else None
+        if not same:
             self.mode = ViewMode.WHOLE
         self.points.set_grid(grid)
         for layer in (self.marks, self.hulls, self.names, self.lasso):

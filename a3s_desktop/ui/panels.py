@@ -87,11 +87,7 @@ class Panels(QObject):
     def _on_opened(self, opened: Opened) -> None:
         self._followed = None
         if self._panel is not None:
-            self._panel.map.set_selected_cluster(None)
-            self._panel.map.set_pair(None)
-            self._panel.map.set_points(None)
-            self._panel.map.set_labels(np.zeros(0, np.int32))
-            self._panel.map.set_items(opened.items)
+            self._panel.map.set_items(opened.items)  # it is empty: no project is opened before the former one is closed
         self._view.set_items(opened.items)
 
     @Slot()
@@ -99,8 +95,12 @@ class Panels(QObject):
         self._followed = None
         self._late.stop()
         if self._panel is not None and self._panel.made:
-            self._panel.map.set_items(None)
-            self._panel.map.set_points(None)
+            chart = self._panel.map
+            chart.set_points(None)
+            chart.set_labels(np.zeros(0, np.int32))
+            chart.set_pair(None)
+            chart.set_selected_cluster(None)
+            chart.set_items(None)
         self._view.set_items(None)
 
     @Slot(object)

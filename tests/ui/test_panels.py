@@ -34,7 +34,9 @@ class Session(QObject):
         self.items = SimpleNamespace(name=str, file=str, problems={})
 
     def open(self, labels):
-        self.state = None
+        if self.state is not None:
+            self.state = None
+            self.closed.emit()
         self.opened.emit(SimpleNamespace(items=self.items))
         self.tell(labels, (), ChangeKind.OPENED)
 
