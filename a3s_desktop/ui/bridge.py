@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import enum
 import logging
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable, Collection
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from PySide6.QtCore import QObject, QTimer, Signal, Slot
+from PySide6.QtCore import QObject, Signal, Slot
 
 from a3s_desktop.core.types import Answer
 from a3s_desktop.errors import A3SError, Cancelled, StaleAnswerError
@@ -17,6 +18,7 @@ from a3s_desktop.task import Progress
 from a3s_desktop.ui.delivery import Delivery
 from a3s_desktop.ui.engine_room import EngineRoom, Opened, Reading
 from a3s_desktop.ui.jobs import Job, Jobs, Worker
+from a3s_desktop.ui.turns import Turns
 
 if TYPE_CHECKING:
     from a3s_desktop.session.merging import MergePlan
@@ -24,8 +26,6 @@ if TYPE_CHECKING:
     from a3s_desktop.storage.items import Items
 
 log = logging.getLogger(__name__)
-
-_TURN_MS = 5
 
 
 class BridgePhase(enum.StrEnum):
@@ -47,8 +47,7 @@ class Bridge(QObject):
     Signals
     -------
     opened(object)
-        An `Opened`: the project is there. Followed by ``stateChanged``, and that by ``entered``, each in a turn of
-        its own: what is pressed meanwhile does not wait for all three.
+        An `Opened`: the project is there. ``stateChanged`` and ``entered`` follow, each in a turn of its own.
     entered(object)
         The same `Opened`: all views know of the project, and the window may show them.
     closed()
@@ -109,9 +108,7 @@ class Bridge(QObject):
         self._painted = -1  # id of the question whose pair has been painted
         self._looked_ahead = -1
         self._opening: tuple[Job, Path] | None = None
-        self._coming: Iterator[Callable[[], None]] = iter(())  # steps of showing the project
-        self._turn = QTimer(self, singleShot=True, interval=_TURN_MS)
-        self._turn.timeout.connect(self._go_on)
+        self._turns = Turns(self)  # of showing the project
         self._layout: Job | None = None
         self._better_layout: Any = None
         self._operation: Job | None = None
@@ -200,10 +197,9 @@ class Bridge(QObject):
         if self._project is None:
             self._set_phase(BridgePhase.CLOSED)
             return
-        self._coming = iter(())
+        self._turns.drop()
         gone: list[object] = [self._project, self._state]
-        self._project = None
-        self._state = None
+        self._project = self._state = None
         self._painted = self._looked_ahead = -1
         self._set_phase(BridgePhase.CLOSED)
         self.closed.emit()
@@ -339,27 +335,12 @@ class Bridge(QObject):
         self._opening = None
         self._project = opened
         self.opened.emit(opened)
-        self._coming = iter((self._begin, self._enter))
-        self._turn.start()
+        self._turns.take(partial(self._begin, opened), partial(self.entered.emit, opened))
 
-    @Slot()
-    def _go_on(self) -> None:
-        """The next step of showing a project."""
-        step = next(self._coming, None)
-        if step is not None:
-            step()
-            self._turn.start()
-
-    def _begin(self) -> None:
-        opened = self._project
-        if opened is not None:
-            self._publish(opened.state, opened.change)
-            self._better_layout = opened.better_layout
-            self._start_layout(opened.first_layout)
-
-    def _enter(self) -> None:
-        if self._project is not None:
-            self.entered.emit(self._project)
+    def _begin(self, opened: Opened) -> None:
+        self._publish(opened.state, opened.change)
+        self._better_layout = opened.better_layout
+        self._start_layout(opened.first_layout)
 
     @Slot(object)
     def _on_room_closed(self, _nothing: object) -> None:
