@@ -198,12 +198,12 @@ class Bridge(QObject):
             self._set_phase(BridgePhase.CLOSED)
             return
         self._turns.drop()
-        gone: list[object] = [self._project, self._state]
+        gone: list[object] = [self._project, self._state]  # perhaps a million names: for the worker to let go
         self._project = self._state = None
         self._painted = self._looked_ahead = -1
         self._set_phase(BridgePhase.CLOSED)
         self.closed.emit()
-        self._jobs.submit(Worker.ENGINE, gone.clear)  # a million names are let go where that holds up nobody
+        self._jobs.submit(Worker.ENGINE, gone.clear, done=self._on_room_closed)
 
     # Operations
 

@@ -20,7 +20,7 @@ from a3s_desktop.session.audit import Precision
 from a3s_desktop.session.state import Change, ChangeKind, LookAhead, Phase, QuestionView, SessionState, no_items
 from a3s_desktop.ui.bridge import Bridge, BridgePhase
 from a3s_desktop.ui.engine_room import Opened, Reading
-from a3s_desktop.ui.jobs import Jobs
+from a3s_desktop.ui.jobs import Jobs, Worker
 
 
 def make_state(revision: int, answers: int, **changes: object) -> SessionState:
@@ -264,6 +264,16 @@ def test_opening_another_one_first_drops_the_first(bridge, room, qtbot):
     room.gate.set()
     qtbot.waitUntil(lambda: seen == ["two"])
     assert bridge.project.name == "two"
+
+
+def test_a_closed_project_leaves_nobody_busy(opened, qtbot):
+    qtbot.waitUntil(lambda: not opened._jobs.busy(Worker.ENGINE))
+    seen = []
+    opened.busyChanged.connect(seen.append)
+    opened.close_project()
+    qtbot.waitUntil(lambda: not opened._jobs.busy(Worker.ENGINE))
+    qtbot.wait(20)
+    assert seen == [True, False]
 
 
 def test_busy_is_told_and_taken_back(opened, room, qtbot):
